@@ -172,7 +172,11 @@ const present = async (
       if (presentation === 'json') await deps.output.write(`${jsonText(step.value)}\n`)
       else if (step.value.kind === 'event')
         await deps.output.write(`${(presentation.event ?? eventText)(step.value.value)}\n`)
-      else kept.push(step.value)
+      else {
+        const text = presentation.atOnce?.(step.value) ?? null
+        if (text !== null) await deps.output.write(`${text}\n\n`)
+        kept.push(step.value)
+      }
     }
   } finally {
     // If the reader of stdout leaves early (`| head`), the loop throws. `return` ends the operation, which then closes the log.

@@ -1,7 +1,16 @@
 import { expect, test } from 'bun:test'
 import { Writable } from 'node:stream'
+import { openCore } from '../../src/actors/open-core.ts'
+import type { ProgramDeps } from '../../src/cli/commands/runner.ts'
+import { perform } from '../../src/cli/control/operations.ts'
+import { CommandFailed, type End } from '../../src/cli/exit-codes.ts'
 import { runProgram } from '../../src/cli/program.ts'
+import type { Line } from '../../src/cli/show/lines.ts'
 import { createOutput, type Output, ReaderGone } from '../../src/cli/show/output.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { testAsker } from '../support/test-service.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
 
 const failingOutput = (code: string, message: string): Output => {
   const stream = new Writable({
@@ -56,3 +65,32 @@ test.each([[['help']], [['help', 'key', 'create']], [['key', '--help']], [['--ve
     expect(await runWith(words, failingOutput('EPIPE', 'broken pipe'))).toEqual([0, ''])
   },
 )
+
+test('key rotate shows each new key as it comes', async () => {
+  const core = await openCore({ log: createMemoryLog(), clock: manualClock(), entropy: seededEntropy() })
+  await core.cellars.create({ cellar: 'berlin', title: '' }, testAsker)
+  const made = { cellar: 'berlin', label: 'press', note: '', limit: null, expiresAt: null }
+  for (let keys = 0; keys < 2; keys += 1) await core.keys.create(made, testAsker)
+  const shown: string[] = []
+  const output: Output = { write: async (text) => void shown.push(text), flush: async () => {} }
+  const deps: ProgramDeps = {
+    version: '0',
+    environment: {},
+    output,
+    screen: { write: () => {} },
+    now: () => 0,
+    serve: notCalled,
+    copyLog: notCalled,
+    verifyLog: notCalled,
+    perform: async (_, operation) =>
+      endingEarly(perform(operation, { questions: core.questions, core: async () => core, linkUrl: String })),
+  }
+  expect(await runProgram(['key', 'rotate', '--all-matching', '--yes'], deps)).toBe(69)
+  expect(shown.join('')).toMatch(/^key +clr_/m)
+})
+
+async function* endingEarly(answer: AsyncGenerator<Line, End>): AsyncGenerator<Line, End> {
+  const first = await answer.next()
+  if (!first.done) yield first.value
+  throw new CommandFailed('The connection broke off', 69)
+}

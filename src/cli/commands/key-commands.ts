@@ -10,15 +10,7 @@ import { revokedUnaskedMax } from '../control/change-keys-operation.ts'
 import type { Operation } from '../control/operations.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import {
-  changedKeysText,
-  historyTable,
-  keysOf,
-  keysText,
-  keyTable,
-  stateText,
-  unchangedText,
-} from '../show/text-for-people.ts'
+import { changedKeysText, historyTable, keysOf, keysText, keyTable, stateText } from '../show/text-for-people.ts'
 import {
   addKeyFilterOptions,
   addSelection,
@@ -192,14 +184,15 @@ const addRotate = (key: Command, runner: Runner): void => {
     .option(...jsonFlag)
     .action((keyIds: readonly string[], options: SeveralOptions & { readonly overlap: number }) =>
       runner.run(changing(keyIds, { do: 'rotate', overlapMs: options.overlap }, options), options, {
-        text: (lines) => keysText(lines) + unchangedText(lines),
+        atOnce: (line) => (isNewKey(line) ? keysText([line]) : null),
+        text: (lines) => changedKeysText(lines.filter((line) => !isNewKey(line))),
         note: (lines) =>
-          keysOf(lines).some(({ key }) => key !== undefined)
-            ? [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n')
-            : null,
+          lines.some(isNewKey) ? [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n') : null,
       }),
     )
 }
+
+const isNewKey = (line: Line): boolean => line.kind === 'key' && line.value.key !== undefined
 
 const rotatedNote = (overlapMs: number): string => `${copyNow} ${oldKeyEnds(overlapMs)} A test reading counts too.`
 

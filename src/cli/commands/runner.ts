@@ -48,6 +48,8 @@ export type Runner = {
 export type Presentation = {
   /** Without the last line break. '' prints nothing. */
   text(lines: readonly Line[]): string
+  /** Written as it comes, because it would be lost if the command ended early. `null`: left to `text`. */
+  atOnce?(line: Line): string | null
   /** Default: one line, because a log has many. */
   event?(event: EventView): string
   /** For stderr, after the result. */

@@ -113,11 +113,6 @@ export const changedKeysText = (lines: readonly Line[]): string => {
   ].join('\n\n')
 }
 
-export const unchangedText = (lines: readonly Line[]): string => {
-  const unchanged = unchangedOf(lines)
-  return unchanged.length === 0 ? '' : `\n\n${unchangedTable(unchanged)}`
-}
-
 const unchangedOf = (lines: readonly Line[]): readonly UnchangedKeyView[] =>
   lines.flatMap((line) => (line.kind === 'unchanged_key' ? [line.value] : []))
 
