@@ -39,7 +39,8 @@ type Asker = {
   readonly loads?: Loads | undefined
 }
 
-export const keysPerPieceMax = 1_000
+/** About 2 ms of work. In smaller pieces, a list waits for many turns of a busy event loop. */
+export const keysPerPieceMax = 3_000
 /** So that a live page asks one question for most of its pushes. */
 export const loadsKeptMs = 10_000
 

@@ -7,7 +7,7 @@ import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { testAsker } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 
-test('findKeys() pauses for each thousand keys that it reads, sorts, merges or copies', async () => {
+test('findKeys() pauses for each piece of keys that it reads, sorts, merges or copies', async () => {
   const core = await openCore({ log: createMemoryLog(), clock: manualClock(), entropy: seededEntropy() })
   await core.cellars.create({ cellar: 'berlin', title: '' }, testAsker)
   const created = await core.keys.create(
