@@ -16,6 +16,7 @@ import { opsRoutes } from './http/ops/ops-routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import type { RequestLines } from './http/request-lines.ts'
 import type { App } from './http/serve.ts'
+import { traceContextOf } from './http/trace-context.ts'
 import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -56,8 +57,8 @@ export const createApp = (deps: AppDeps): App => {
   const costBudgets = new CostBudgets()
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
   const routes = new Elysia({ strictPath: true })
-    .onError(({ error }) => {
-      lines.error('request failed', { error: thrownError(error) })
+    .onError(({ error, request }) => {
+      lines.error('request failed', { ...traceContextOf(request.headers), error: thrownError(error) })
       return problemResponse(problemOf({ kind: 'internal_error' }))
     })
     .use(opsRoutes(isReady))

@@ -1,4 +1,4 @@
-/** A log line never contains a header, body, query, API key or link: people who read the log could use a secret in it. */
+/** A log line has no body, query, API key or link, and no header but `traceparent`: a reader could use a secret in it. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'

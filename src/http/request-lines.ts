@@ -4,7 +4,7 @@ import type { Schedule } from '../schedule.ts'
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
 
-/** A line contains names, numbers and codes, never a header, a body or an API key. */
+/** A line contains names, numbers and codes, never a body or an API key, and of the headers only `traceparent`. */
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void

@@ -6,6 +6,7 @@ import type { KeyState } from '../../domain/key.ts'
 import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
+import { traceContextOf } from '../trace-context.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { OperatorTurns } from './door/operator-turns.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
@@ -75,8 +76,9 @@ export const keyInPath = ({ core }: DashboardDeps, { params }: Visit): KeyState 
   return keyId === undefined ? null : core.projections.keys.get(keyId)
 }
 
-export const refusedVisitor = ({ origin, requestId }: Visit, email: string | null): RefusedVisitor => ({
+export const refusedVisitor = ({ origin, request, requestId }: Visit, email: string | null): RefusedVisitor => ({
   email,
   address: origin.clientAddress,
   requestId,
+  ...traceContextOf(request.headers),
 })

@@ -2,6 +2,7 @@ import type { Accepted } from '../../actors/core-interface.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ItemRefusal, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import { codeOf, type Problem, problemOf, problemResponse } from '../problem.ts'
+import { traceContextOf } from '../trace-context.ts'
 import { batchBody, checkBody, successBody } from './answer-bodies.ts'
 import {
   type AnswerHeaders,
@@ -43,7 +44,7 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
   } catch (thrown) {
-    lines.error('request failed', { requestId, keyId, error: thrownError(thrown) })
+    lines.error('request failed', { requestId, ...traceContextOf(request.headers), keyId, error: thrownError(thrown) })
     return problemResponse(problemOf(internalError), plainHeaders(requestId))
   }
 }
@@ -115,7 +116,7 @@ const noteRefused = (
   core.refusals.note({ keyId, requestId, atMs, code, refusal, names, count: 1 })
   if (refusal.kind === 'batch_rejected') noteRejected(core, { requestId, keyId }, refusal.rejected)
   const who = keyId === null ? { keyId, address: addressOf(request) } : { keyId }
-  refusalLines.note({ requestId, status, code, ...who })
+  refusalLines.note({ requestId, ...traceContextOf(request.headers), status, code, ...who })
   const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
   if (keyId !== null) lastRefusals.note(keyId, { atMs, code, isCost })
   return problem

@@ -2,14 +2,16 @@ import type { Schedule } from '../../schedule.ts'
 import { networkOf } from '../client-address.ts'
 import { refusalLineCountersMax, refusalLineNamesMax } from '../http-bounds.ts'
 import type { RequestLines } from '../request-lines.ts'
+import type { TraceContext } from '../trace-context.ts'
 import { FrequentNames } from './frequent-names.ts'
 
 export const refusalLineMs = 1_000
 
-export type RefusedRequest = { readonly requestId: string; readonly status: number; readonly code: string } & (
-  | { readonly keyId: string }
-  | { readonly keyId: null; readonly address: string }
-)
+export type RefusedRequest = TraceContext & {
+  readonly requestId: string
+  readonly status: number
+  readonly code: string
+} & ({ readonly keyId: string } | { readonly keyId: null; readonly address: string })
 
 /** One line a second, because anyone can cause refusals (docs/decisions/019-bounded-lines-for-refusals.md). */
 export class RefusalLines {

@@ -7,6 +7,7 @@ import { withoutSecrets } from '../../../domain/text.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { networkOf } from '../../client-address.ts'
 import { closeConnection, retrySoon } from '../../problem.ts'
+import { traceContextOf } from '../../trace-context.ts'
 import type { BodyHolder } from '../../unfinished-bodies.ts'
 import { keptText } from '../forms/kept-form.ts'
 import { type FormFault, fieldsOf, noFields, readForm } from '../forms/read-form.ts'
@@ -92,7 +93,8 @@ const answerDashboard = async (deps: DashboardDeps, action: Action, routed: Rout
   try {
     return secured(await checkAndAnswer(deps, action, visit), origin)
   } catch (thrown) {
-    deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
+    const { requestId } = visit
+    deps.lines.error('page failed', { requestId, ...traceContextOf(request.headers), error: thrownError(thrown) })
     if (!(thrown instanceof Outage))
       return secured(await problemPage(visit, { problem: 'internal_error', status: 500 }), origin)
     const problem = thrown.outcome === 'unknown' ? 'not_confirmed' : 'store_unavailable'

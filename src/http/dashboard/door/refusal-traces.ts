@@ -5,6 +5,7 @@ import { networkOf } from '../../client-address.ts'
 import { refusalLineCountersMax, refusalLineNamesMax } from '../../http-bounds.ts'
 import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
+import type { TraceContext } from '../../trace-context.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
 /** In each `traceLineMs`. The last sums up further refusals. */
@@ -31,7 +32,7 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
   device: 'too_many_from_browser',
 }
 
-export type RefusedVisitor = {
+export type RefusedVisitor = TraceContext & {
   /** An e-mail without an account must not reach the log: it can be a password in the wrong field. */
   readonly email: string | null
   readonly address: string
@@ -77,12 +78,12 @@ export class Traces {
     if (this.#leftOut > 0) this.#writeSum()
   }
 
-  #trace({ what, reason, email, address, requestId }: TracedRefusal): void {
+  #trace({ what, reason, email, address, ...ids }: TracedRefusal): void {
     this.#cancel ??= this.#schedule.after(traceLineMs, () => this.#startSecond())
     if (this.#written < traceLinesMax) {
       this.#written += 1
       const account = email === null ? 'none' : operatorStream(email)
-      this.#lines.warn(`${subjects[what]} refused`, { reason, account, address: shown(address), requestId })
+      this.#lines.warn(`${subjects[what]} refused`, { reason, account, address: shown(address), ...ids })
       return
     }
     this.#leftOut += 1
