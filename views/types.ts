@@ -199,8 +199,6 @@ export type SuccessorView = {
   readonly overlapMs: number
   /** An event of the old key records this time; `null` before it. */
   readonly usedAt: number | null
-  /** The new key was used, and no admin has set a later expiry for the old key since. */
-  readonly isEnding: boolean
   /** The old key still works, or is only suspended. */
   readonly isOpen: boolean
   /** `active` if any later key works. Else of the newest one. `null`: there is none. */
@@ -210,7 +208,6 @@ export type SuccessorView = {
 /** For the page of the new key. */
 export type PredecessorView = {
   readonly keyId: string
-  readonly label: string
   readonly status: KeyStatus
   readonly expiresAt: number | null
   /** `null`: the old key was rotated again, to another key. */

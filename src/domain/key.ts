@@ -153,7 +153,7 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
 }
 
 /** True if the new key was used, and this key got no later expiry since. Then it cannot be rotated again. */
-export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
+const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
 /** The successor of `key`. `null` also if the rotation stopped before `KeyCreated`. */

@@ -909,32 +909,12 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     awaitedId: '4fGh7kLm',
     overlapMs: day,
     usedAt: null,
-    isEnding: false,
     isOpen: true,
     newStatus: 'active',
   }
-  const used = { ...pending, usedAt: nowMs - 3_600_000, isEnding: true }
+  const used = { ...pending, usedAt: nowMs - 3_600_000 }
   const old = keyOf(texts, 'active')
-  const followed = { keyId: old.keyId, label: texts('label'), status: 'active', expiresAt: old.expiresAt } as const
-  const successors: readonly (readonly [name: string, successor: SuccessorView])[] = [
-    ['pending', pending],
-    ['at-once', { ...pending, overlapMs: 0 }],
-    ['broken-off', { ...pending, label: null, awaitedId: null }],
-    ['revoked', { ...pending, awaitedId: null }],
-    ['revoked-and-followed', { ...pending, awaitedId: '2wXy5zAb' }],
-    ['used', used],
-    ['given-time', { ...used, isEnding: false }],
-  ]
-  const predecessors: readonly (readonly [name: string, predecessor: PredecessorView])[] = [
-    ['pending', { ...followed, rotation: pending }],
-    ['used', { ...followed, rotation: used }],
-    ['given-time', { ...followed, rotation: { ...used, isEnding: false } }],
-    ['ended', { ...followed, status: 'expired', expiresAt: nowMs - day, rotation: used }],
-    ['revoked', { ...followed, status: 'revoked', rotation: pending }],
-    ['replaced', { ...followed, rotation: null }],
-    ['being-revoked', { ...followed, rotation: { ...pending, awaitedId: null } }],
-    ['being-revoked-and-followed', { ...followed, rotation: { ...pending, awaitedId: '2wXy5zAb' } }],
-  ]
+  const followed = { keyId: old.keyId, status: 'active', expiresAt: old.expiresAt } as const
   const awaited = { ...pending, awaitedId: unusedKeyOf(texts).keyId }
   const afterRotation: readonly (readonly [name: string, predecessor: PredecessorView])[] = [
     ['', { ...followed, expiresAt: nowMs + 30 * day, rotation: awaited }],
@@ -975,14 +955,14 @@ const rotationPages = (texts: Texts): readonly Page[] => {
         form: form({ overlap: '24h' }),
       }),
     },
-    ...successors.map(([name, successor]) => ({
-      name: `key-followed-${name}`,
-      html: keyPage({ ...old, successor }),
-    })),
-    ...predecessors.map(([name, predecessor]) => ({
-      name: `key-follows-${name}`,
-      html: keyPage({ ...unusedKeyOf(texts), predecessor }),
-    })),
+    {
+      name: 'key-followed-broken-off',
+      html: keyPage({ ...old, successor: { ...pending, label: null, awaitedId: null } }),
+    },
+    {
+      name: 'key-follows-replaced',
+      html: keyPage({ ...unusedKeyOf(texts), predecessor: { ...followed, rotation: null } }),
+    },
     {
       name: 'keys-rotated',
       html: KeysPage({

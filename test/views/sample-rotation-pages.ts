@@ -1,6 +1,6 @@
 import { ConfirmPage } from '../../views/keys/key-confirm.tsx'
 import { KeyPage } from '../../views/keys/key-page.tsx'
-import { KeepKeyPage, RetireKeyPage } from '../../views/keys/rotation/key-retire.tsx'
+import { KeepKeyPage } from '../../views/keys/rotation/key-keep.tsx'
 import type { RacksView, RotationView } from '../../views/keys/rotation/rotation-types.ts'
 import type { CellarView, HistoryView, KeyView, Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
@@ -39,7 +39,6 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
     awaitedId: '4fGh7kLm',
     overlapMs: day,
     usedAt: nowMs - 100 * minute,
-    isEnding: true,
     isOpen: true,
     newStatus: 'active',
   } as const
@@ -54,7 +53,7 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
   const rotations: readonly (readonly [name: string, rotation: RotationView])[] = [
     ['ending', rotation],
     ['incomplete', { ...rotation, racks: { ...racks, seenFromMs: nowMs - 20 * day, lastCompared: texts('rack') } }],
-    ['unused', { ...rotation, successor: { ...successor, usedAt: null, isEnding: false }, racks: none }],
+    ['unused', { ...rotation, successor: { ...successor, usedAt: null }, racks: none }],
     ['new-key-revoked', { ...rotation, successor: { ...successor, newStatus: 'revoked' } }],
     ['suspended', { ...rotation, old: { ...old, status: 'suspended' } }],
     ['without-end', { ...rotation, old: { ...old, expiresAt: null } }],
@@ -79,16 +78,11 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
     createdAt: nowMs - (9 - at) * day,
   }))
   const chain = { keys, earlier: 2, later: 1 }
+  const asked = { shell, cellar, isExpired: false, form: { values: { reason: '' }, faults: {} } }
   const revoke = (of: RotationView) =>
-    ConfirmPage({
-      shell,
-      cellar,
-      apiKey: { ...apiKey, keyId: successor.keyId },
-      action: 'revoke',
-      rotations: [of],
-      isExpired: false,
-      form: { values: { reason: '' }, faults: {} },
-    })
+    ConfirmPage({ ...asked, apiKey: { ...apiKey, keyId: successor.keyId }, action: 'revoke', rotations: [of] })
+  const retire = (of: RotationView, faults = {}) =>
+    ConfirmPage({ ...asked, apiKey, action: 'retire', rotations: [of], form: { ...asked.form, faults } })
   const kept = { shell, cellar, apiKey, rotation }
   const ends = [
     { end: nowMs + day, addedMs: day },
@@ -104,12 +98,9 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
         }),
       },
       { name: `confirm-revoke-new-key-${name}`, html: revoke(shown) },
-      { name: `retire-key-${name}`, html: RetireKeyPage({ ...kept, rotation: shown, fault: undefined }) },
+      { name: `retire-key-${name}`, html: retire(shown) },
     ]),
-    {
-      name: 'retire-key-refused',
-      html: RetireKeyPage({ ...kept, fault: texts('fault') }),
-    },
+    { name: 'retire-key-refused', html: retire(rotation, { form: texts('fault') }) },
     {
       name: 'keep-key',
       html: KeepKeyPage({ ...kept, ends, form: { values: { end: String(nowMs + day) }, faults: {} } }),

@@ -9,9 +9,9 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, Shell } from '../types.ts'
 import { StillUsing } from './rotation/rotation-card.tsx'
 import type { RotationView } from './rotation/rotation-types.ts'
-import { KeyPageLink, keepsWorkingText, oldKeyEnd } from './rotation-state.tsx'
+import { KeyId, KeyPageLink, keepsWorkingText, oldKeyEnd } from './rotation-state.tsx'
 
-export type KeyAction = 'suspend' | 'resume' | 'revoke'
+export type KeyAction = 'suspend' | 'resume' | 'revoke' | 'retire'
 
 /** With a last reading at most this old, the page warns that the key is in use. */
 const inUseMs = 5 * 60_000
@@ -21,7 +21,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** Of the key, and of the one that it replaces. */
+  /** Of the key, and of the one that it replaces. To retire the key, only its own. */
   readonly rotations: readonly RotationView[]
   /** A suspended key can be expired too: after resuming, it needs a later expiry. */
   readonly isExpired: boolean
@@ -40,20 +40,34 @@ export const ConfirmPage = (props: {
         csrf={props.shell.csrf}
         action={addresses[action](apiKey.keyId)}
         fault={props.form.faults.form}
-        fields={<TextField form={props.form} name="reason" label="Reason" hint="Shown in the history of the key." />}
+        fields={
+          action === 'retire' ? undefined : (
+            <TextField form={props.form} name="reason" label="Reason" hint="Shown in the history of the key." />
+          )
+        }
         button={buttons[action]}
-        isDangerous={action === 'revoke'}
+        isDangerous={action === 'revoke' || action === 'retire'}
         cancel={paths.key(apiKey.keyId)}
       >
         <p class="identifier">
-          <code safe>{`clr_${apiKey.keyId}_…`}</code>
+          <KeyId keyId={apiKey.keyId} />
+          {action === 'retire'
+            ? props.rotations.map(({ successor }) => (
+                <>
+                  {' → '}
+                  <KeyPageLink keyId={successor.keyId} />
+                </>
+              ))
+            : null}
         </p>
-        {action === 'resume' ? null : <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} />}
+        {action === 'resume' ? null : (
+          <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} areRacksListed={action === 'retire'} />
+        )}
         {action === 'resume'
           ? null
           : props.rotations.map((rotation) =>
               rotation.old.keyId === apiKey.keyId ? (
-                <StillUsing rotation={rotation} nowMs={props.shell.nowMs} called="this key" />
+                <DevicesOfOldKey rotation={rotation} nowMs={props.shell.nowMs} action={action} />
               ) : (
                 <WithoutNewKey apiKey={apiKey} rotation={rotation} action={action} nowMs={props.shell.nowMs} />
               ),
@@ -62,6 +76,17 @@ export const ConfirmPage = (props: {
       </ConfirmCard>
     </Layout>
   )
+}
+
+const DevicesOfOldKey = (props: {
+  readonly rotation: RotationView
+  readonly nowMs: number
+  readonly action: KeyAction
+}): JSX.Element => {
+  const { rotation, nowMs, action } = props
+  if (action !== 'retire') return <StillUsing rotation={rotation} nowMs={nowMs} called="this key" />
+  if (rotation.successor.usedAt !== null) return <StillUsing rotation={rotation} nowMs={nowMs} />
+  return <p class="last-use in-use">The new key was never used. Every device would be refused.</p>
 }
 
 /** What becomes of the old key. */
@@ -111,10 +136,15 @@ const unusedEnd = ({
   return `${keepsWorkingText(old.expiresAt)}: a new key that is revoked before its first use cannot stop it.`
 }
 
-export const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+/** `areRacksListed`: these say whether the key is in use. */
+const LastUse = (props: {
+  readonly apiKey: KeyView
+  readonly nowMs: number
+  readonly areRacksListed: boolean
+}): JSX.Element => {
   const { lastUsedAt, accepted } = props.apiKey
   if (lastUsedAt === null) return <p class="last-use calm">This key was never used.</p>
-  if (props.nowMs - lastUsedAt > inUseMs) {
+  if (props.areRacksListed || props.nowMs - lastUsedAt > inUseMs) {
     return (
       <p class="last-use calm">
         Last used <Ago at={lastUsedAt} nowMs={props.nowMs} />.
@@ -130,12 +160,18 @@ export const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: numbe
   )
 }
 
-const titles: Readonly<Record<KeyAction, string>> = { suspend: 'Suspend', resume: 'Resume', revoke: 'Revoke' }
+const titles: Readonly<Record<KeyAction, string>> = {
+  suspend: 'Suspend',
+  resume: 'Resume',
+  revoke: 'Revoke',
+  retire: 'Retire the old key of',
+}
 
 const buttons: Readonly<Record<KeyAction, string>> = {
   suspend: 'Suspend key',
   resume: 'Resume key',
   revoke: 'Revoke key',
+  retire: 'Retire old key',
 }
 
 const consequences: Readonly<Record<KeyAction, string>> = {
@@ -143,6 +179,8 @@ const consequences: Readonly<Record<KeyAction, string>> = {
   resume: 'Every node accepts readings with this key again, within a second.',
   revoke:
     'Every node refuses readings with this key as soon as you confirm. This cannot be undone: to send again, a device needs a new key.',
+  retire:
+    'Every node refuses readings with the old key as soon as you confirm, with “API key has expired”. To undo this, give the old key a later expiry.',
 }
 
 const resumedExpired =
@@ -152,4 +190,5 @@ const addresses: Readonly<Record<KeyAction, (keyId: string) => string>> = {
   suspend: paths.suspendKey,
   resume: paths.resumeKey,
   revoke: paths.revokeKey,
+  retire: paths.retireKey,
 }

@@ -153,7 +153,7 @@ const KeyFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
     <dl class="facts">
       <UsageFacts apiKey={apiKey} nowMs={nowMs} />
       <LifetimeFacts apiKey={apiKey} nowMs={nowMs} />
-      <RotationFacts apiKey={apiKey} nowMs={nowMs} />
+      <RotationFacts apiKey={apiKey} />
       {apiKey.note === '' ? null : (
         <Fact term="Note" isWide>
           <Name class="note" text={apiKey.note} />

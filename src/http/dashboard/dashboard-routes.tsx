@@ -27,6 +27,7 @@ import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings 
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
+import { keep, showKeep } from './pages/keep-pages.tsx'
 import { showKeg, showRack } from './pages/keg-pages.tsx'
 import { createKey, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
@@ -42,7 +43,6 @@ import {
   setRole,
   showOperators,
 } from './pages/operator-pages.tsx'
-import { keep, retire, showKeep, showRetire } from './pages/retire-pages.tsx'
 import { rotate, showRotate } from './pages/rotate-pages.tsx'
 import {
   changePolicy,
@@ -153,8 +153,8 @@ const keyPages = ({ operator, admin }: Door) =>
       .post('/keys/:keyId/edit', admin(saveEdit, showEdit))
       .get('/keys/:keyId/rotate', admin(showRotate))
       .post('/keys/:keyId/rotate', admin(rotate, showRotate))
-      .get('/keys/:keyId/retire', admin(showRetire))
-      .post('/keys/:keyId/retire', admin(retire, showRetire))
+      .get('/keys/:keyId/retire', admin(confirmKeyAction('retire')))
+      .post('/keys/:keyId/retire', admin(doKeyAction('retire'), confirmKeyAction('retire')))
       .get('/keys/:keyId/keep', admin(showKeep))
       .post('/keys/:keyId/keep', admin(keep, showKeep))
       .get('/keys/:keyId/suspend', admin(confirmKeyAction('suspend')))

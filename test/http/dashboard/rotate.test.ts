@@ -311,19 +311,19 @@ describe('a rotated key', () => {
     expect(before).toContain(`href="${paths.key(keyId)}"`)
     expect(before).toContain('stops 24 h after the first reading with the new key')
     expect(await pageOf(keyId)).toContain(`href="${paths.key(old.keyId)}"`)
-    expect(await pageOf(keyId)).toContain('stops 24 h after the first reading with this key')
+    expect(await pageOf(keyId)).toContain('stops 24 h after the first reading with the new key')
     expect((await admin.get(paths.keys(testCellar))).body).toContain(
       `rotated: stops 24 h after the first reading with clr_${keyId}_…`,
     )
 
     expect((await service.post(validReading, key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stops <time/)
-    expect(await pageOf(keyId)).toMatch(/stops <time/)
+    expect(await pageOf(old.keyId)).toMatch(/stops <b><time.*The new key is in use since <time/s)
+    expect(await pageOf(keyId)).toMatch(/stops <b><time/)
     service.clock.advance(86_400_000)
     admin = await signedIn(service, 'admin')
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stopped <time/)
-    expect(await pageOf(keyId)).toMatch(/stopped <time/)
+    expect(await pageOf(old.keyId)).toMatch(/stopped <time.*The new key is in use since <time/s)
+    expect(await pageOf(keyId)).toMatch(/class="key-chain".*expired/s)
   })
 
   test('promises no end that can’t come, its successor being revoked unused, until another follows', async () => {
@@ -332,9 +332,9 @@ describe('a rotated key', () => {
     const form = async () => (await admin.get(paths.rotateKey(old.keyId))).body.replace(/\s+/g, ' ')
     expect(await form()).toContain(`If nobody needs <code>clr_${keyId}_…</code>, revoke it.`)
     await service.core.keys.revoke(keyId, '', testAsker)
-    expect(await pageOf(old.keyId)).toContain('revoked before its first use, so this key keeps working<')
+    expect(await pageOf(old.keyId)).toContain('keeps working: the new key was revoked before its first use.')
     expect(await listed()).toContain(`rotated: clr_${keyId}_… was revoked, so this key keeps working<`)
-    expect(await pageOf(keyId)).toContain('keeps working: this key was revoked before its first use')
+    expect(await pageOf(keyId)).toContain('keeps working: the new key was revoked before its first use.')
     expect(await form()).toContain('which was revoked before its first use. So')
     for (const page of [await pageOf(old.keyId), await listed(), await pageOf(keyId), await form()]) {
       expect(page).not.toMatch(/after the first reading with (the new key|this key|clr_)/)
@@ -342,7 +342,7 @@ describe('a rotated key', () => {
     }
     await service.core.keys.setExpiry(old.keyId, service.clock.now() + 86_400_000, testAsker)
     expect(await pageOf(old.keyId)).toContain(
-      'revoked before its first use, so this key keeps working until it expires',
+      'keeps working until it expires: the new key was revoked before its first use.',
     )
 
     await rotate('24h')
@@ -355,12 +355,12 @@ describe('a rotated key', () => {
     if (!made.ok) throw new Error(`refused: ${made.refusal.kind}`)
     await service.core.keys.revoke(keyId, '', testAsker)
     const end = `stops 1 h after the first reading with clr_${made.value.state.keyId}_…`
-    expect(await pageOf(old.keyId)).toContain(`revoked before its first use; this key ${end}`)
+    expect(await pageOf(old.keyId)).toContain(end)
     expect((await admin.get(paths.keys(testCellar))).body).toContain(`rotated: ${end}`)
     expect(await pageOf(keyId)).toContain(end)
     expect((await service.post(validReading, made.value.key)).status).toBe(200)
     await until(() => endOf(old.keyId) !== null)
-    expect(await pageOf(old.keyId)).toMatch(/in use since <time.*this key stops <time/)
+    expect(await pageOf(old.keyId)).toMatch(/stops <b><time.*The new key is in use since <time/s)
   })
 
   test('is refused from the first reading with the new key, without an overlap', async () => {

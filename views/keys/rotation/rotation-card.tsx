@@ -15,6 +15,7 @@ export const RotationCard = (props: {
 }): JSX.Element => {
   const { rotation, nowMs } = props
   const { keyId } = rotation.old
+  const { usedAt } = rotation.successor
   return (
     <section id={`rotation-${keyId}`} class="card rotation" aria-labelledby={`rotation-title-${keyId}`}>
       <div class="with-action">
@@ -25,6 +26,12 @@ export const RotationCard = (props: {
       </div>
       <p class="rotation-end">
         <OldKeyEnd rotation={rotation} nowMs={nowMs} />
+        {usedAt === null ? null : (
+          <>
+            {' '}
+            The new key is in use since <Instant at={usedAt} />.
+          </>
+        )}
       </p>
       <NoNewKey rotation={rotation} called="the old key" />
       {rotation.racks === null ? (

@@ -3,14 +3,16 @@ import type { KeyAction } from '../../../../views/keys/key-confirm.tsx'
 import { secondText } from '../../../../views/parts/time-words.ts'
 import type { Shell } from '../../../../views/types.ts'
 import type { By } from '../../../domain/events.ts'
+import { isExpired } from '../../../domain/expiry.ts'
 import { type Attribution, type KeyState, type RotationRefusal, rotationRefusal } from '../../../domain/key.ts'
 import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
+export const alreadyDone = (key: KeyState, action: KeyAction | 'edit', nowMs: number): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
+  if (action === 'retire' && isExpired(key, nowMs)) return 'key_was_retired'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 

@@ -7,7 +7,7 @@ import type { Shell } from '../../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
-import type { KeyState } from '../../../domain/key.ts'
+import { followerOf, type KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
@@ -69,7 +69,7 @@ const keyNotice = ({ notice, query, shell }: SignedInVisit, key: KeyState): Shel
 export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadyDone(key, 'edit')
+  const notice = alreadyDone(key, 'edit', visit.nowMs)
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const values = visit.form('_shown') === '' ? keyFormOf(key) : keyFormValues(visit.form)
   return htmlPage(visit, editPage(deps, visit, { key, values, shown: shownValues(visit.form, keyShownOf(key)) }))
@@ -79,7 +79,7 @@ export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promi
 export const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const notice = alreadyDone(key, 'edit')
+  const notice = alreadyDone(key, 'edit', visit.nowMs)
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
   const [values, shown] = [keyFormValues(visit.form), shownValues(visit.form, keyShownOf(key))]
   const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, shown, faults })]
@@ -165,14 +165,15 @@ const notices: Readonly<Record<KeyAction, NoticeName>> = {
   suspend: 'key_suspended',
   resume: 'key_resumed',
   revoke: 'key_revoked',
+  retire: 'key_retired',
 }
 
 export const confirmKeyAction =
   (action: KeyAction) =>
   (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
-    const key = keyInPath(deps, visit)
+    const key = keyOfAction(deps, visit, action)
     if (key === null) return notFound(visit)
-    const notice = alreadyDone(key, action)
+    const notice = alreadyDone(key, action, visit.nowMs)
     if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
     return htmlPage(visit, confirmPage(deps, visit, { key, action }))
   }
@@ -180,9 +181,15 @@ export const confirmKeyAction =
 export const doKeyAction =
   (action: KeyAction) =>
   async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-    const key = keyInPath(deps, visit)
+    const key = keyOfAction(deps, visit, action)
     if (key === null) return notFound(visit)
-    const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
+    // Twice, it would move the end.
+    const notice = action === 'retire' ? alreadyDone(key, action, visit.nowMs) : null
+    if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+    const acted =
+      action === 'retire'
+        ? await deps.core.keys.setExpiry(key.keyId, visit.nowMs, askerOf(visit))
+        : await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
     if (acted.ok)
       return seeOther(visit, paths.key(key.keyId), {
         notice: noticeOf(action, { before: key, after: acted.value }, visit),
@@ -192,6 +199,15 @@ export const doKeyAction =
     const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
     return refusedPage(visit, acted.refusal, { back: backToKey(key), again })
   }
+
+const keyOfAction = (deps: DashboardDeps, visit: SignedInVisit, action: KeyAction): KeyState | null =>
+  action === 'retire' ? oldKeyInPath(deps, visit) : keyInPath(deps, visit)
+
+/** Of a rotation. */
+export const oldKeyInPath = (deps: DashboardDeps, visit: SignedInVisit): KeyState | null => {
+  const key = keyInPath(deps, visit)
+  return key === null || followerOf(key, (keyId) => deps.core.projections.keys.get(keyId)) === null ? null : key
+}
 
 const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVisit): NoticeName => {
   if (action === 'revoke' && after.revoked !== null && wasDoneBefore(before.revoked, after.revoked, visit))
@@ -214,13 +230,14 @@ const confirmPage = async (
   { key, action, faults = noFaults }: ConfirmForm,
 ): Promise<string> => {
   const values = { reason: visit.form('reason') }
+  const rotations = await rotationsOf(deps, key, { nowMs: visit.nowMs, owner: visit.session.email })
   return (
     <ConfirmPage
       shell={visit.shell}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       action={action}
-      rotations={await rotationsOf(deps, key, { nowMs: visit.nowMs, owner: visit.session.email })}
+      rotations={action === 'retire' ? rotations.slice(-1) : rotations}
       isExpired={isExpiredOnceResumed(key, visit.nowMs)}
       form={{ values, faults: placedFaults(values, faults) }}
     />

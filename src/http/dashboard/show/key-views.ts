@@ -1,6 +1,6 @@
 import type { KeyRow } from '../../../../views/keys/key-list-types.ts'
 import type { KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
-import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
+import { followerOf, type KeyState, rotationRefusal } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
 import { isOpen, newKeyStatus } from '../../../domain/search/rotation.ts'
 import type { DashboardDeps } from '../visit.ts'
@@ -56,7 +56,6 @@ export const successorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): 
     awaitedId: awaitedIn(deps, key),
     overlapMs,
     usedAt: superseded?.usedAt ?? null,
-    isEnding: isEnding(key),
     isOpen: isOpen(key, nowMs),
     newStatus: newKeyStatus(key, (keyId) => deps.core.projections.keys.get(keyId), nowMs),
   }
@@ -80,11 +79,10 @@ const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
 const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): PredecessorView | null => {
   const old = key.predecessorId === null ? null : deps.core.projections.keys.get(key.predecessorId)
   if (old === null) return null
-  const { keyId, label, expiresAt, rotation } = old
+  const { keyId, expiresAt, rotation } = old
   const follows = rotation?.successorId === key.keyId
   return {
     keyId,
-    label,
     status: keyStatus(old, nowMs),
     expiresAt,
     rotation: follows ? successorOf(deps, old, nowMs) : null,

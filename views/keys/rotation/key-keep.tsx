@@ -3,68 +3,23 @@ import { Layout } from '../../frame/layout.tsx'
 import { ConfirmCard } from '../../parts/confirm-card.tsx'
 import { Choices } from '../../parts/field.tsx'
 import { Name } from '../../parts/name.tsx'
-import { Ago } from '../../parts/time.tsx'
 import { durationWords, secondText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import type { CellarView, Form, KeyView, Shell } from '../../types.ts'
-import { KeyId, KeyPageLink } from '../rotation-state.tsx'
 import { OldKeyEnd, StillUsing } from './rotation-card.tsx'
 import type { RotationView } from './rotation-types.ts'
-
-type PageProps = {
-  readonly shell: Shell
-  readonly cellar: CellarView
-  readonly apiKey: KeyView
-  readonly rotation: RotationView
-}
-
-export const RetireKeyPage = (props: PageProps & { readonly fault: string | undefined }): JSX.Element => {
-  const { apiKey, rotation, shell } = props
-  const { usedAt, keyId } = rotation.successor
-  return (
-    <Layout shell={shell} title={`Retire the old key of ${apiKey.label}?`} section="cellars" narrow>
-      <Breadcrumbs cellar={props.cellar} apiKey={apiKey} />
-      <ConfirmCard
-        title={
-          <>
-            Retire the old key of <Name text={apiKey.label} />?
-          </>
-        }
-        csrf={shell.csrf}
-        action={paths.retireKey(apiKey.keyId)}
-        fault={props.fault}
-        button="Retire old key"
-        isDangerous
-        cancel={paths.key(apiKey.keyId)}
-      >
-        <p class="identifier">
-          <KeyId keyId={apiKey.keyId} /> → <KeyPageLink keyId={keyId} />
-        </p>
-        {apiKey.lastUsedAt === null ? null : (
-          <p>
-            Last used <Ago at={apiKey.lastUsedAt} nowMs={shell.nowMs} />.
-          </p>
-        )}
-        {usedAt === null ? (
-          <p class="last-use in-use">The new key was never used. Every device would be refused.</p>
-        ) : (
-          <StillUsing rotation={rotation} nowMs={shell.nowMs} />
-        )}
-        <p>
-          Every node refuses readings with the old key as soon as you confirm, with <code>API key has expired</code>. To
-          undo this, give the old key a later expiry.
-        </p>
-      </ConfirmCard>
-    </Layout>
-  )
-}
 
 /** `end` is an absolute time, so a form that is sent twice adds nothing. `null`: no end. */
 export type LaterEnd = { readonly end: number | null; readonly addedMs: number }
 
-export const KeepKeyPage = (
-  props: PageProps & { readonly ends: readonly LaterEnd[]; readonly form: Form<'end'> },
-): JSX.Element => {
+export const KeepKeyPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly apiKey: KeyView
+  readonly rotation: RotationView
+  readonly ends: readonly LaterEnd[]
+  readonly form: Form<'end'>
+}): JSX.Element => {
   const { apiKey, rotation, shell, form } = props
   const laterWords = (ms: number): string => (isOver ? `In ${durationWords(ms)}` : `${durationWords(ms)} later`)
   const isOver = apiKey.expiresAt !== null && apiKey.expiresAt <= shell.nowMs
