@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { keyStream } from '../src/domain/stream-names.ts'
-import { parseEventStore } from '../src/eventstore-url.ts'
+import { parseEventStoreUrl } from '../src/eventstore-url.ts'
 import { storeRetryPauseMsMax } from '../src/limits.ts'
 import { type EventLog, Outage } from '../src/log/event-log.ts'
 import { openEventStoreLog } from '../src/log/eventstoredb/eventstoredb-log.ts'
@@ -38,9 +38,9 @@ export const benchEventStoreStart = async (url: string | undefined, rounds: numb
 }
 
 const fill = async (url: string, prefix: string): Promise<void> => {
-  const settings = parseEventStore(url, prefix)
-  if ('fault' in settings) throw new Error(`Cannot measure: ${settings.fault}`)
-  const log = patientWith(await openEventStoreLog({ settings: settings.value }))
+  const settings = parseEventStoreUrl(url)
+  if ('rule' in settings) throw new Error(`Cannot measure: ${settings.rule}`)
+  const log = patientWith(await openEventStoreLog({ settings: { ...settings.value, prefix } }))
   const perAppend = eventsPerKey - 1
   await fillKeyEvents(log, await fillKeys(log, keys), { events: keys * perAppend, perAppend })
   await log.close()

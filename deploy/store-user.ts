@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { messageOf } from '../src/domain/error-message.ts'
-import { type EventStoreSettings, parseEventStore } from '../src/eventstore-url.ts'
+import { type EventStoreSettings, parseEventStoreUrl } from '../src/eventstore-url.ts'
 
 export type StoreUser = { readonly name: string; readonly password: string }
 
@@ -86,7 +86,7 @@ export const letReadAll = async (client: EventStoreDBClient, name: string): Prom
   await client.setStreamMetadata('$all', { ...metadata, acl: { ...acl, readRoles: [...readers, name] } })
 }
 
-const managedStoreOf = (settings: EventStoreSettings): ManagedStore => {
+const managedStoreOf = (settings: Omit<EventStoreSettings, 'prefix'>): ManagedStore => {
   const { endpoints, tls, credentials } = settings
   const scheme = tls === null ? 'http' : 'https'
   return {
@@ -105,8 +105,8 @@ const settingOf = (name: string): string => {
 const main = async (): Promise<void> => {
   const url = settingOf('EVENTSTORE_ADMIN_URL')
   const user = { name: settingOf('STORE_USER'), password: settingOf('STORE_PASSWORD') }
-  const parsed = parseEventStore(url, '')
-  if ('fault' in parsed) throw new Error(parsed.fault.replace('EVENTSTORE_URL', 'EVENTSTORE_ADMIN_URL'))
+  const parsed = parseEventStoreUrl(url)
+  if ('rule' in parsed) throw new Error(`EVENTSTORE_ADMIN_URL (not shown): ${parsed.rule}`)
   const store = managedStoreOf(parsed.value)
   for (let left = triesMax; ; left -= 1) {
     const client = EventStoreDBClient.connectionString(url)

@@ -1,173 +1,154 @@
-/** Reports all wrong values together. Files and host names are checked later, by the code that uses them. */
+/** Reports all wrong values together. Other files and host names are checked later, by the code that uses them. */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { durationTyped, parseDurationMs } from './domain/amounts.ts'
-import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
-import { sessionIdleMsDefault, sessionMsMax } from './limits.ts'
-
-export const sessionIdleMsMin = 60_000
-/**
- * Default of `DISK_RESERVE`. Readings are refused if the free disk space and the log's empty pages together are less than this.
- */
-export const diskReserveBytesDefault = 256 * 1024 * 1024
-const diskReserveBytesMin = 64 * 1024 * 1024
-
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
+import { messageOf } from './domain/error-message.ts'
+import type { EventStoreSettings } from './eventstore-url.ts'
+import { type LogLevel, type Variable, variables } from './variables.ts'
 
 export type Config = {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
+  /** Readings are refused if the free disk space and the log's empty pages together are less than this. */
   readonly diskReserveBytes: number
-  readonly sessionIdleMs: number
   /** `null`: the embedded log. */
   readonly eventStore: EventStoreSettings | null
   /** For browsers, without a slash at the end. `null`: the address on which the service listens. */
   readonly publicUrl: string | null
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   /** `X-Forwarded-For` from any other address is ignored, because any client can invent it. */
   readonly trustedProxies: readonly string[]
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | null
-  readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
+  readonly sessionIdleMs: number
   readonly allowSharedDataDir: boolean
+  readonly logLevel: LogLevel
   /** How to call this program, in the form in which it was started. */
   readonly program: string
+  /** Of each variable, for people. */
+  readonly settings: readonly Setting[]
 }
 
-export type ParsedConfig =
+export type Setting = {
+  readonly name: string
+  /** Without secrets. `null`: not set, and there is no default. */
+  readonly value: string | null
+  readonly default: string | null
+  readonly source: 'environment' | 'file' | 'default'
+  /** Markdown. */
+  readonly meaning: string
+  readonly fault: string | null
+}
+
+export type ParsedConfig = { readonly settings: readonly Setting[] } & (
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] }
+)
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-type Fault = { readonly fault: string }
-type Parsed<T> = { readonly value: T } | Fault
-
-/** A fault shows the value only if it cannot contain a password. An empty variable counts as not set. */
+/** An empty variable counts as not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
-  const faults: string[] = []
-  const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
-    if ('value' in parsed) return parsed.value
-    faults.push(parsed.fault)
-    return otherwise
+  const settings: Setting[] = []
+  const take = <T>(variable: Variable<T>): T => {
+    const { value, setting } = settingOf(variable, environment)
+    settings.push(setting)
+    return value
   }
-  const text = (name: string): string | null => environment[name] || null
 
+  const [host, port, dataDir] = [take(variables.host), take(variables.port), take(variables.dataDir)]
+  const diskReserveBytes = take(variables.diskReserve)
+  const [store, prefix] = [take(variables.eventStoreUrl), take(variables.eventStorePrefix)]
+  const publicUrl = take(variables.publicUrl)
+  const [certPath, keyPath] = [take(variables.tlsCert), take(variables.tlsKey)]
   const config: Config = {
-    host: take(parseHost(text('HOST') ?? '127.0.0.1'), ''),
-    port: take(parsePort(text('PORT') ?? '3000'), 0),
-    dataDir: take(parseDataDir(text('DATA_DIR') ?? dataDirDefault), ''),
-    diskReserveBytes: take(parseDiskReserve(text('DISK_RESERVE')), diskReserveBytesDefault),
-    eventStore: take(parseEventStoreSettings(text('EVENTSTORE_URL'), text('EVENTSTORE_PREFIX')), null),
-    sessionIdleMs: take(parseSessionIdle(text('SESSION_IDLE')), sessionIdleMsDefault),
-    publicUrl: take(parsePublicUrl(text('PUBLIC_URL')), null),
-    trustedProxies: take(parseTrustedProxies(text('TRUSTED_PROXIES')), []),
-    tls: take(parseTls(text('TLS_CERT'), text('TLS_KEY')), null),
-    logLevel: take(parseLogLevel(text('LOG_LEVEL') ?? 'info'), 'info'),
-    allowInsecureHttp: take(parseSwitch('ALLOW_INSECURE_HTTP', text('ALLOW_INSECURE_HTTP')), false),
-    allowSharedDataDir: take(parseSwitch('ALLOW_SHARED_DATA_DIR', text('ALLOW_SHARED_DATA_DIR')), false),
-    program: programOf(text('npm_config_user_agent')),
+    host,
+    port,
+    dataDir,
+    diskReserveBytes,
+    eventStore: store === null ? null : { ...store, prefix },
+    publicUrl,
+    tls: certPath === null || keyPath === null ? null : { certPath, keyPath },
+    trustedProxies: take(variables.trustedProxies),
+    allowInsecureHttp: take(variables.allowInsecureHttp),
+    sessionIdleMs: take(variables.sessionIdle),
+    allowSharedDataDir: take(variables.allowSharedDataDir),
+    logLevel: take(variables.logLevel),
+    program: programOf(environment['npm_config_user_agent']),
+    settings,
   }
-  return faults.length === 0 ? { ok: true, config } : { ok: false, faults }
+  const faults = settings.flatMap(({ fault }) => fault ?? [])
+  return faults.length === 0 ? { ok: true, config, settings } : { ok: false, faults, settings }
 }
 
 /** npx, npm and `bun run` set `npm_config_user_agent`. Somebody who has only npx cannot run a command that begins with `bun`. */
-const programOf = (runBy: string | null): string => {
-  if (runBy === null) return 'bun src/main.ts'
+const programOf = (runBy: string | undefined): string => {
+  if (!runBy) return 'bun src/main.ts'
   return runBy.startsWith('bun/') ? 'bun run cellarbook' : `npx --yes bun@${Bun.version} run cellarbook`
 }
 
-const wrong = (name: string, value: string, rule: string): Fault => ({
-  fault: `${name} is ${JSON.stringify(value)}: ${rule}`,
-})
-
-const parsePort = (value: string): Parsed<number> => {
-  const port = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN
-  if (port <= 65_535) return { value: port }
-  return wrong('PORT', value, 'it must be a whole number from 0 (any free port) to 65535')
+/** The value is that of the default if the variable is wrong. */
+const settingOf = <T>(variable: Variable<T>, environment: Environment): { value: T; setting: Setting } => {
+  const { name, meaning, isSecret = false } = variable
+  const given = givenOf(variable, environment)
+  const parsed = variable.parse(given.text || variable.default)
+  const isWrong = 'rule' in parsed
+  // The text before the "@" of an address can be a password.
+  const isHidden = given.text !== '' && (isSecret || (isWrong && given.text.includes('@')))
+  const shown = isHidden ? '(not shown)' : given.text || variable.default || null
+  const rule = isWrong ? `${name} is ${isHidden ? shown : JSON.stringify(shown)}: ${parsed.rule}` : null
+  const fault = given.fault ?? rule ?? faultOfNeeds(variable, given, environment)
+  const setting = { name, value: shown, default: variable.default || null, source: given.source, meaning, fault }
+  return { value: isWrong ? defaultOf(variable) : parsed.value, setting }
 }
 
-const parseHost = (value: string): Parsed<string> => {
-  if (isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(value)) return { value }
-  return wrong('HOST', value, 'it must be an IP address or a host name, without scheme or port')
+const defaultOf = <T>({ name, default: text, parse }: Variable<T>): T => {
+  const parsed = parse(text)
+  if ('value' in parsed) return parsed.value
+  throw new Error(`the default of ${name} is wrong: ${parsed.rule}`)
 }
 
-export const dataDirDefault = './data'
-
-const parseDataDir = (value: string): Parsed<string> => {
-  if (value.trim() !== '' && !value.includes('\0')) return { value }
-  return wrong('DATA_DIR', value, 'it must be the path of a folder')
+const faultOfNeeds = ({ name, needs }: Variable<unknown>, { text }: Given, environment: Environment): string | null => {
+  if (needs === undefined || text === '') return null
+  const needed = Object.values(variables).find((variable) => variable.name === needs.name)
+  if (needed !== undefined && givenOf(needed, environment).source !== 'default') return null
+  return `${name} is set, but ${needs.name} is not: ${needs.because}`
 }
 
-const bytesPerUnit = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const
+type Given = { readonly text: string; readonly source: Setting['source']; readonly fault: string | null }
 
-const parseDiskReserve = (value: string | null): Parsed<number> => {
-  if (value === null) return { value: diskReserveBytesDefault }
-  const [, digits, unit = ''] = /^(\d{1,15})(KiB|MiB|GiB|TiB)?$/.exec(value) ?? []
-  const scale = Object.entries(bytesPerUnit).find(([name]) => name === unit)?.[1] ?? Number.NaN
-  const bytes = Number(digits) * scale
-  if (bytes >= diskReserveBytesMin && Number.isSafeInteger(bytes)) return { value: bytes }
-  const least = `${diskReserveBytesMin / bytesPerUnit.MiB}MiB`
-  return wrong('DISK_RESERVE', value, `it must be a size of at least ${least}, like 256MiB, 1GiB or 268435456 (bytes)`)
+const givenOf = ({ name, isSecret }: Variable<unknown>, environment: Environment): Given => {
+  const text = environment[name] ?? ''
+  const path = isSecret === true ? (environment[fileOf(name)] ?? '') : ''
+  if (path === '') return { text, source: text === '' ? 'default' : 'environment', fault: null }
+  if (text !== '')
+    return { text, source: 'environment', fault: `${name} and ${fileOf(name)} are both set: use one of them` }
+  try {
+    return { text: readSecret(path), source: 'file', fault: null }
+  } catch (error) {
+    return { text, source: 'file', fault: `${fileOf(name)} is ${JSON.stringify(path)}: ${messageOf(error)}` }
+  }
 }
 
-const parseSessionIdle = (value: string | null): Parsed<number> => {
-  if (value === null) return { value: sessionIdleMsDefault }
-  const parsed = parseDurationMs(value, 'SESSION_IDLE')
-  if (parsed.ok && parsed.value >= sessionIdleMsMin && parsed.value <= sessionMsMax) return { value: parsed.value }
-  const bounds = `${durationTyped(sessionIdleMsMin)} to ${durationTyped(sessionMsMax)}`
-  return wrong('SESSION_IDLE', value, `it must be a duration from ${bounds}, like 30m or 2h`)
-}
+/** Names a file that contains the value of the variable, which must be a secret. */
+const fileOf = (name: string): string => `${name}_FILE`
 
-const parseEventStoreSettings = (url: string | null, prefix: string | null): Parsed<EventStoreSettings | null> => {
-  if (url !== null) return parseEventStore(url, prefix ?? '')
-  if (prefix === null) return { value: null }
-  return { fault: 'EVENTSTORE_PREFIX is set, but EVENTSTORE_URL is not: the embedded log has no prefix' }
-}
+const secretBytesMax = 64 * 1024
 
-const parsePublicUrl = (value: string | null): Parsed<string | null> => {
-  if (value === null) return { value: null }
-  const url = URL.parse(value)
-  const isOrigin =
-    url !== null &&
-    (url.protocol === 'https:' || url.protocol === 'http:') &&
-    url.pathname === '/' &&
-    !value.includes('?') &&
-    !value.includes('#') &&
-    !value.includes('@')
-  if (isOrigin) return { value: url.origin }
-  // The text before the "@" can be a password.
-  const shown = value.includes('@') ? '(not shown)' : value
-  return wrong(
-    'PUBLIC_URL',
-    shown,
-    'it must be an address like https://cellar.example, without path, query or user name',
-  )
-}
-
-const parseTrustedProxies = (value: string | null): Parsed<readonly string[]> => {
-  if (value === null) return { value: [] }
-  const addresses = value.split(',').map((address) => address.trim())
-  if (addresses.every((address) => isIP(address) !== 0)) return { value: addresses }
-  return wrong('TRUSTED_PROXIES', value, 'it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3')
-}
-
-const parseTls = (certPath: string | null, keyPath: string | null): Parsed<Config['tls']> => {
-  if (certPath !== null && keyPath !== null) return { value: { certPath, keyPath } }
-  if (certPath !== null) return { fault: 'TLS_KEY is not set, but TLS_CERT is: https needs both' }
-  if (keyPath !== null) return { fault: 'TLS_CERT is not set, but TLS_KEY is: https needs both' }
-  return { value: null }
-}
-
-const parseLogLevel = (value: string): Parsed<LogLevel> => {
-  const level = logLevels.find((known) => known === value)
-  return level === undefined ? wrong('LOG_LEVEL', value, `it must be one of ${logLevels.join(', ')}`) : { value: level }
-}
-
-const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
-  if (value === null || value === '0') return { value: false }
-  return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
+/** Without the line break at the end, which most editors and `echo` write. A pipe could keep the start waiting. */
+const readSecret = (path: string): string => {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(file).isFile()) throw new Error('it is not a regular file')
+    const bytes = Buffer.alloc(secretBytesMax + 1)
+    const length = readSync(file, bytes)
+    if (length > secretBytesMax) throw new Error(`it has more than ${secretBytesMax} bytes`)
+    const text = bytes.toString('utf8', 0, length).replace(/\r?\n$/, '')
+    if (text === '') throw new Error('it is empty')
+    return text
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** `PUBLIC_URL`, or else the local address. */

@@ -1,4 +1,4 @@
-/** An error never shows `EVENTSTORE_URL`, which can contain a password. */
+/** A rule never shows the text of `EVENTSTORE_URL`, which can contain a password. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
@@ -17,35 +17,31 @@ export type EventStoreSettings = {
   readonly prefix: string
 }
 
-type Parsed = { readonly value: EventStoreSettings } | { readonly fault: string }
+type Parsed = { readonly value: Omit<EventStoreSettings, 'prefix'> } | { readonly rule: string }
 
 const portDefault = 2113
 const shape = /^(esdb(?:\+discover)?):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/
 const example = 'it must be like esdb://cellarbook:password@cluster.example:2113?tlsCaFile=/etc/cellarbook/ca.crt'
 
-export const parseEventStore = (url: string, prefix: string): Parsed => {
+export const parseEventStoreUrl = (url: string): Parsed => {
   const match = shape.exec(url.trim())
-  if (match === null) return wrong(example)
+  if (match === null) return { rule: example }
   const [, scheme = '', user, hosts = '', query = ''] = match
   const endpoints = hosts.split(',').map(endpointOf)
   const known = endpoints.filter((endpoint) => endpoint !== null)
-  if (known.length < endpoints.length) return wrong('each host must be a name or an address, with a port or without')
+  if (known.length < endpoints.length) return { rule: 'each host must be a name or an address, with a port or without' }
   const credentials = user === undefined ? null : credentialsOf(user)
-  if (credentials === 'malformed') return wrong('before the "@" there must be name:password, percent-encoded')
+  if (credentials === 'malformed') return { rule: 'before the "@" there must be name:password, percent-encoded' }
   const options = optionsOf(query)
-  if ('fault' in options) return wrong(options.fault)
-  const prefixFault = faultOfPrefix(prefix)
-  if (prefixFault !== null) return { fault: `EVENTSTORE_PREFIX is ${JSON.stringify(prefix)}: ${prefixFault}` }
+  if ('rule' in options) return options
 
   const address = known.find(({ host }) => isIP(host) !== 0)
   if (options.tls !== null && address !== undefined) {
-    return wrong(`the address ${address.host} cannot be used with TLS. Use the host name in the certificate`)
+    return { rule: `the address ${address.host} cannot be used with TLS. Use the host name in the certificate` }
   }
   const discovers = scheme === 'esdb+discover' || known.length > 1
-  return { value: { endpoints: known, discovers, tls: options.tls, credentials, prefix } }
+  return { value: { endpoints: known, discovers, tls: options.tls, credentials } }
 }
-
-const wrong = (rule: string): { readonly fault: string } => ({ fault: `EVENTSTORE_URL (not shown): ${rule}` })
 
 const endpointOf = (text: string): EventStoreEndpoint | null => {
   const match = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/.exec(text.trim())
@@ -67,7 +63,7 @@ const credentialsOf = (user: string): EventStoreSettings['credentials'] | 'malfo
   }
 }
 
-type Options = { readonly tls: EventStoreSettings['tls'] } | { readonly fault: string }
+type Options = { readonly tls: EventStoreSettings['tls'] } | { readonly rule: string }
 
 const optionsOf = (query: string): Options => {
   const given = new Map(Array.from(new URLSearchParams(query), ([name, value]) => [name.toLowerCase(), value]))
@@ -79,25 +75,23 @@ const optionsOf = (query: string): Options => {
   const tls = take('tls') ?? 'true'
   const [caPath, certPath, keyPath] = [take('tlscafile'), take('usercertfile'), take('userkeyfile')]
   if (take('tlsverifycert') === 'false') {
-    return { fault: 'tlsVerifyCert=false is not supported. Name the CA of the certificates with tlsCaFile' }
+    return { rule: 'tlsVerifyCert=false is not supported. Name the CA of the certificates with tlsCaFile' }
   }
   const [other] = given.keys()
   if (other !== undefined) {
-    return {
-      fault: `the option ${other} is not supported. Use tls, tlsCaFile, userCertFile or userKeyFile`,
-    }
+    return { rule: `the option ${other} is not supported. Use tls, tlsCaFile, userCertFile or userKeyFile` }
   }
-  if (tls !== 'true' && tls !== 'false') return { fault: 'tls must be true or false' }
-  if ((certPath === null) !== (keyPath === null)) return { fault: 'userCertFile and userKeyFile are needed together' }
+  if (tls !== 'true' && tls !== 'false') return { rule: 'tls must be true or false' }
+  if ((certPath === null) !== (keyPath === null)) return { rule: 'userCertFile and userKeyFile are needed together' }
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
 /** Services that share one EventStoreDB have different prefixes. These rules keep each from the streams of another. */
-const faultOfPrefix = (prefix: string): string | null => {
+export const parseEventStorePrefix = (prefix: string): { readonly value: string } | { readonly rule: string } => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
-    return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'
+    return { rule: 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"' }
   }
   return /^(?:cellar|key|readings|operator|cellarbook)-$/.test(prefix)
-    ? 'names of Cellarbook streams begin like this. Use another prefix'
-    : null
+    ? { rule: 'names of Cellarbook streams begin like this. Use another prefix' }
+    : { value: prefix }
 }

@@ -1,8 +1,8 @@
 /** A log line has no body, query, API key or link, and no header but `traceparent`: a reader could use a secret in it. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
-import type { LogLevel } from './config.ts'
 import { escapeHidden } from './hidden-characters.ts'
+import type { LogLevel } from './variables.ts'
 
 export const logLinesBytesMax = 4 * 1024 * 1024
 

@@ -19,7 +19,7 @@ import { startControlServer } from './cli/control/control-server.ts'
 import type { Screen } from './cli/show/output.ts'
 import { startDemo } from './cli/simulate/demo.ts'
 import type { MachineClock } from './clock.ts'
-import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
+import { baseUrlOf, type Config, localUrlOf } from './config.ts'
 import { beginningModel } from './derived/beginning/beginning-model.ts'
 import type { DerivedTold } from './derived/derived-store.ts'
 import { modelKindsFor } from './derived/model-kinds.ts'
@@ -46,6 +46,7 @@ import type { LogLines } from './log-lines.ts'
 import { asCommandFailed, beginningOf, openDerived, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 import { systemSchedule } from './schedule.ts'
+import { variables } from './variables.ts'
 
 /** The line about lost changes names at most this many keys, and this many cellars. */
 const lostNamesMax = 1_000
@@ -356,5 +357,5 @@ const welcome = async ({ core, screen, dataDir, program, baseUrl, linkUrl }: Wel
 /** Before the printed command, so that it finds this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
-  return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `
+  return path === resolve(variables.dataDir.default) ? '' : `DATA_DIR=${shellWord(path)} `
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { diskReserveBytesDefault } from '../src/config.ts'
-import { parseEventStore } from '../src/eventstore-url.ts'
+import { parseEventStoreUrl } from '../src/eventstore-url.ts'
 import { openLog } from '../src/open-log.ts'
+import { diskReserveBytesDefault } from '../src/variables.ts'
 import { type LogServer, startLogServer } from './support/log-server/server.ts'
 import { freshPrefix } from './support/logs/event-store-log.ts'
 import { seededEntropy } from './support/seeded-entropy.ts'
@@ -22,10 +22,14 @@ afterEach(async () => {
 const openOn = async (server: LogServer) => {
   const folder = temporaryFolder()
   opened.push({ folder, server })
-  const eventStore = parseEventStore(server.url, freshPrefix())
-  if ('fault' in eventStore) throw new Error(eventStore.fault)
+  const eventStore = parseEventStoreUrl(server.url)
+  if ('rule' in eventStore) throw new Error(eventStore.rule)
   const place = { dataDir: folder.path, allowSharedDataDir: false }
-  const config = { ...place, eventStore: eventStore.value, diskReserveBytes: diskReserveBytesDefault }
+  const config = {
+    ...place,
+    eventStore: { ...eventStore.value, prefix: freshPrefix() },
+    diskReserveBytes: diskReserveBytesDefault,
+  }
   return openLog(config, { clock: manualClock(), entropy: seededEntropy() })
 }
 

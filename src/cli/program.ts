@@ -1,6 +1,7 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
 import { type Config, parseConfig } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
+import { type Variable, variables } from '../variables.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addLogCommands } from './commands/log-commands.ts'
@@ -114,23 +115,14 @@ const commandNamed = (program: Command, words: readonly string[]): Command => {
   return command
 }
 
+const variableHelp = ({ name, meaning, default: text }: Variable<unknown>): string =>
+  `  ${name.padEnd(21)}  ${meaning.replaceAll('`', '')}${text === '' ? '' : ` (${text})`}`
+
 const environmentHelp = `The commands work on the data folder, whether or not the service runs.
 
 Environment variables, with their defaults in parentheses:
-  DATA_DIR             the data folder (./data)
-  DISK_RESERVE         the embedded log refuses readings when less disk space is free (256MiB)
-  EVENTSTORE_URL       esdb://…: store the log in EventStoreDB, for several nodes, and not in DATA_DIR
-  EVENTSTORE_PREFIX    prefix of every stream name there (none)
-  PORT, HOST           where the service listens (3000, 127.0.0.1)
-  PUBLIC_URL           the address that browsers and devices use, like https://cellar.example
-  TRUSTED_PROXIES      IP addresses of proxies whose forwarded headers are trusted
-  TLS_CERT, TLS_KEY    PEM files: the service itself serves https
-  ALLOW_INSECURE_HTTP  1: people can sign in over plain http from other machines
-  SESSION_IDLE         a session ends after this time without use, from 1m to 12h (2h)
-  ALLOW_SHARED_DATA_DIR
-                       1: use a data folder that other users can write
-  LOG_LEVEL            trace, debug, info, warn, error, fatal or silent (info)
-  CELLARBOOK_KEY       the API key that simulate uses`
+${Object.values(variables).map(variableHelp).join('\n')}
+  CELLARBOOK_KEY         the API key that simulate uses`
 
 const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => {
   const config = (): Config => {

@@ -1,10 +1,20 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { baseUrlOf, type Config, type Environment, parseConfig } from '../../src/config.ts'
+import { type Variable, variables } from '../../src/variables.ts'
+import { newFolder, root } from '../support/cellarbook.ts'
 
 const configOf = (environment: Environment): Config => {
   const parsed = parseConfig(environment)
   if (!parsed.ok) throw new Error(parsed.faults.join('\n'))
   return parsed.config
+}
+
+/** Without the settings, which have tests of their own. */
+const valuesOf = (environment: Environment): Omit<Config, 'settings'> => {
+  const { settings: _, ...values } = configOf(environment)
+  return values
 }
 
 const faultsOf = (environment: Environment): readonly string[] => {
@@ -14,7 +24,7 @@ const faultsOf = (environment: Environment): readonly string[] => {
 
 describe('parseConfig()', () => {
   test('uses defaults for an empty environment', () => {
-    const expected: Config = {
+    const expected: Omit<Config, 'settings'> = {
       host: '127.0.0.1',
       port: 3000,
       dataDir: './data',
@@ -29,8 +39,8 @@ describe('parseConfig()', () => {
       allowSharedDataDir: false,
       program: 'bun src/main.ts',
     }
-    expect(configOf({})).toEqual(expected)
-    expect(configOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
+    expect(valuesOf({})).toEqual(expected)
+    expect(valuesOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
   })
 
   test.each([
@@ -43,7 +53,7 @@ describe('parseConfig()', () => {
 
   test('takes every variable', () => {
     expect(
-      configOf({
+      valuesOf({
         HOST: '::1',
         PORT: '0',
         DATA_DIR: '/var/lib/cellarbook',
@@ -100,12 +110,12 @@ describe('parseConfig()', () => {
       'PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
       'DATA_DIR is " ": it must be the path of a folder',
       'DISK_RESERVE is "256MB": it must be a size of at least 64MiB, like 256MiB, 1GiB or 268435456 (bytes)',
-      'EVENTSTORE_URL (not shown): tls must be true or false',
+      'EVENTSTORE_URL is (not shown): tls must be true or false',
       'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
+      'TLS_CERT is set, but TLS_KEY is not: https needs both',
       'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3',
-      'TLS_KEY is not set, but TLS_CERT is: https needs both',
-      'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
       'ALLOW_INSECURE_HTTP is "yes": it must be 1 or 0',
+      'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
     ])
   })
 
@@ -143,6 +153,90 @@ describe('parseConfig()', () => {
     expect(fault).toStartWith('PUBLIC_URL is ')
     expect(fault).not.toContain('secret')
   })
+})
+
+describe('a secret in a file', () => {
+  const folder = newFolder()
+  afterAll(() => folder.remove())
+  const path = join(folder.path, 'url')
+  const url = 'esdb://anna:changeit@db.example'
+
+  test.each([url, `${url}\n`, `${url}\r\n`])('is read without the line break at its end: %p', (text) => {
+    writeFileSync(path, text)
+    const parsed = parseConfig({ EVENTSTORE_URL_FILE: path, EVENTSTORE_PREFIX: 'a-' })
+    expect(parsed.ok && parsed.config.eventStore).toMatchObject({
+      credentials: { username: 'anna', password: 'changeit' },
+      endpoints: [{ host: 'db.example', port: 2113 }],
+      prefix: 'a-',
+    })
+    const setting = parsed.settings.find(({ name }) => name === 'EVENTSTORE_URL')
+    expect(setting).toMatchObject({ value: '(not shown)', default: null, source: 'file', fault: null })
+    expect(JSON.stringify(parsed.settings)).not.toContain('changeit')
+  })
+
+  test('has at most 64 KiB', () => {
+    writeFileSync(path, url.padEnd(65_536))
+    expect(faultsOf({ EVENTSTORE_URL_FILE: path })).toEqual([])
+    writeFileSync(path, url.padEnd(65_537))
+    expect(faultsOf({ EVENTSTORE_URL_FILE: path })).toEqual([
+      `EVENTSTORE_URL_FILE is "${path}": it has more than 65536 bytes`,
+    ])
+  })
+
+  test('is refused beside the variable itself, and if it cannot be read', () => {
+    writeFileSync(path, url)
+    expect(faultsOf({ EVENTSTORE_URL: url, EVENTSTORE_URL_FILE: path })).toEqual([
+      'EVENTSTORE_URL and EVENTSTORE_URL_FILE are both set: use one of them',
+    ])
+    writeFileSync(path, '\n')
+    expect(faultsOf({ EVENTSTORE_URL_FILE: path })).toEqual([`EVENTSTORE_URL_FILE is "${path}": it is empty`])
+    const [missing, pipe] = [join(folder.path, 'missing'), join(folder.path, 'pipe')]
+    expect(faultsOf({ EVENTSTORE_URL_FILE: missing })[0]).toMatch(/^EVENTSTORE_URL_FILE is ".*missing": ENOENT/)
+    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+    expect(faultsOf({ EVENTSTORE_URL_FILE: pipe })).toEqual([
+      `EVENTSTORE_URL_FILE is "${pipe}": it is not a regular file`,
+    ])
+    writeFileSync(path, 'esdb://anna:changeit@')
+    const [fault] = faultsOf({ EVENTSTORE_URL_FILE: path })
+    expect(fault).toStartWith('EVENTSTORE_URL is (not shown): it must be like esdb://')
+    expect(fault).not.toContain('changeit')
+  })
+
+  test('is not read for a variable that is no secret', () => {
+    writeFileSync(path, 'key.pem')
+    expect(faultsOf({ TLS_CERT: 'cert.pem', TLS_KEY_FILE: path })).toEqual([
+      'TLS_CERT is set, but TLS_KEY is not: https needs both',
+    ])
+  })
+})
+
+test('parseConfig() takes every declared variable, in the order of their declaration', () => {
+  expect(parseConfig({}).settings.map(({ name }) => name)).toEqual(Object.values(variables).map(({ name }) => name))
+})
+
+/** The formatter aligns the columns. */
+const cellsOf = (table: string): readonly string[] =>
+  table.split('\n').map((row) => row.replace(/ {2,}/g, ' ').replace(/-+/g, '-'))
+
+const readmeTable = (): string =>
+  [
+    '| variable | default | meaning |',
+    '| - | - | - |',
+    ...Object.values<Variable<unknown>>(variables).map(
+      ({ name, default: text, meaning }) => `| \`${name}\` | ${text === '' ? 'not set' : `\`${text}\``} | ${meaning} |`,
+    ),
+  ].join('\n')
+
+test('the table of README.md says what the declarations of the variables say', async () => {
+  const path = join(root, 'README.md')
+  const readme = await Bun.file(path).text()
+  const [table = ''] = /^\| variable .*\n(?:\|.*\n)*/m.exec(readme) ?? []
+  if (process.env['UPDATE_README'] === '1')
+    await Bun.write(
+      path,
+      readme.replace(table, () => `${readmeTable()}\n`),
+    )
+  else expect(cellsOf(table.trim())).toEqual(cellsOf(readmeTable()))
 })
 
 describe('baseUrlOf()', () => {

@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { sessionIdleMsMin } from '../../src/config.ts'
 import { sessionMsMax } from '../../src/limits.ts'
+import { sessionIdleMsMin } from '../../src/variables.ts'
 import { paths } from '../../views/paths.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'

@@ -70,7 +70,7 @@ describe('serve', () => {
     expect(exitCode).toBe(78)
     expect(stderr.trimEnd().split('\n')).toEqual([
       'cellarbook: PORT is "http": it must be a whole number from 0 (any free port) to 65535',
-      'cellarbook: TLS_CERT is not set, but TLS_KEY is: https needs both',
+      'cellarbook: TLS_KEY is set, but TLS_CERT is not: https needs both',
       'cellarbook: LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
     ])
   })

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { diskReserveBytesDefault } from '../../../src/config.ts'
 import { troubleCalmLooks } from '../../../src/limits.ts'
 import {
   DiskSpace,
@@ -14,6 +13,7 @@ import {
 import { trimEventsMax } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { storeWalBytesMax } from '../../../src/log/sqlite/wal-copying.ts'
+import { diskReserveBytesDefault } from '../../../src/variables.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'

@@ -6,7 +6,7 @@ import { test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseEventStore } from '../../../src/eventstore-url.ts'
+import { parseEventStoreUrl } from '../../../src/eventstore-url.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import type { SourceConfig } from '../../../src/log/open-source.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
@@ -45,9 +45,9 @@ export const openLogOf = async (dataDir: string): Promise<EventLog> =>
 
 export const sourceConfigOf = (dataDir: string): SourceConfig => {
   if (urlOfAll === null) return { dataDir, eventStore: null }
-  const parsed = parseEventStore(urlOfAll, prefixOf(dataDir))
-  if ('fault' in parsed) throw new Error(parsed.fault)
-  return { dataDir, eventStore: parsed.value }
+  const parsed = parseEventStoreUrl(urlOfAll)
+  if ('rule' in parsed) throw new Error(parsed.rule)
+  return { dataDir, eventStore: { ...parsed.value, prefix: prefixOf(dataDir) } }
 }
 
 export const openFreshLog = async (): Promise<EventLog> => {

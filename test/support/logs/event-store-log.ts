@@ -1,4 +1,4 @@
-import { parseEventStore } from '../../../src/eventstore-url.ts'
+import { parseEventStoreUrl } from '../../../src/eventstore-url.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
 
@@ -6,9 +6,9 @@ import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-lo
 export const freshPrefix = (): string => `test${crypto.randomUUID().slice(0, 8)}-`
 
 export const openAt = (url: string, prefix = freshPrefix()): Promise<EventLog> => {
-  const parsed = parseEventStore(url, prefix)
-  if ('fault' in parsed) throw new Error(parsed.fault)
-  return openEventStoreLog({ settings: parsed.value })
+  const parsed = parseEventStoreUrl(url)
+  if ('rule' in parsed) throw new Error(parsed.rule)
+  return openEventStoreLog({ settings: { ...parsed.value, prefix } })
 }
 
 export const untilHealth = async (log: EventLog, ok: boolean): Promise<void> => {

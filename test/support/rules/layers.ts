@@ -37,7 +37,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log|health|listen|log-check-report)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/(limits|http\/http-bounds)\.ts$/, 'limits'],
-  [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
+  [/^src\/(config|variables|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
   [/^src\/log-lines\.ts$/, 'log lines'],
   [/^src\/worker-thread\.ts$/, 'thread'],
   [/^src\/schedule\.ts$/, 'schedule'],
