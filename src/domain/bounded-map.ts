@@ -24,6 +24,10 @@ export class BoundedMap<Key, Value> {
     return this.#entries.has(key)
   }
 
+  values(): MapIterator<Value> {
+    return this.#entries.values()
+  }
+
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)

@@ -46,6 +46,7 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     form: { values: { ...values, reason: '', count: '' }, faults: {} },
     formId: requestId,
     confirmed: '7Qp2a9mN3p',
+    isAskedAgain: false,
   }
   const fault = texts('fault')
   const faults = { form: fault, reason: fault, count: fault, overlap: fault, expires_on: fault, limit_readings: fault }
@@ -57,14 +58,14 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     count: 312,
     changed: 300,
     same: 4,
+    gone: 2,
     refused: keys.map((key) => ({ ...key, why: texts('fault') })),
     refusedCount: 3,
     left: keys,
     leftCount: 5,
     ended: { at: nowMs, why: 'session_ended' },
     newKeys: 0,
-    handedOutAt: null,
-    droppedAt: null,
+    newKeysEnd: null,
     rest: '/keys/change?do=revoke&key=7Qp2abCd',
     again: '/keys/change?do=revoke&key=7Qp2abCd',
     back: '/keys',
@@ -78,7 +79,13 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     })),
     {
       name: 'several-refused',
-      html: ofChange({ moved: { came: 1, left: 2 }, cellars: 1, usedLately: 1, form: { values, faults } }),
+      html: ofChange({
+        moved: { came: 1, left: 2 },
+        isAskedAgain: true,
+        cellars: 1,
+        usedLately: 1,
+        form: { values, faults },
+      }),
     },
     { name: 'several-nothing', html: ofChange({ count: 0, shown: [] }) },
     { name: 'several-running', html: ofRun({ ended: null, changed: 120, left: [], leftCount: 0 }) },
@@ -86,8 +93,11 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     { name: 'several-log-away', html: ofRun({ ended: { at: nowMs, why: 'log_away' }, leftCount: 600 }) },
     { name: 'several-done', html: ofRun(whole) },
     { name: 'several-rotated', html: ofRun({ ...whole, change: 'rotate', newKeys: 312 }) },
-    { name: 'several-handed-out', html: ofRun({ ...whole, change: 'rotate', handedOutAt: nowMs, again: null }) },
-    { name: 'several-dropped', html: ofRun({ ...whole, change: 'rotate', droppedAt: nowMs }) },
+    {
+      name: 'several-handed-out',
+      html: ofRun({ ...whole, change: 'rotate', newKeysEnd: { at: nowMs, isTaken: true }, again: null }),
+    },
+    { name: 'several-dropped', html: ofRun({ ...whole, change: 'rotate', newKeysEnd: { at: nowMs, isTaken: false } }) },
     { name: 'several-unknown', html: UnknownChangePage({ shell, id: requestId, by: null }) },
     { name: 'several-of-another', html: UnknownChangePage({ shell, id: requestId, by: texts('email') }) },
   ]

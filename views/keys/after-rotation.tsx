@@ -2,6 +2,7 @@ import { Instant } from '../parts/time.tsx'
 import { durationWords } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { KeyView, PredecessorView } from '../types.ts'
+import { KeyPageLink } from './rotation-state.tsx'
 
 /**
  * Shows no command to send a reading: the first reading with the new key decides when the old key stops. With an overlap of
@@ -51,7 +52,7 @@ const OldKeyEnds = ({ predecessor, overlapMs }: Ending): JSX.Element => {
       )}
       {status === 'suspended' ? <p>The old key is suspended, so its devices are already refused.</p> : null}
       <p>
-        Once the old key, <OldKeyLink keyId={keyId} />, has stopped, devices that still use it get{' '}
+        Once the old key, <KeyPageLink keyId={keyId} />, has stopped, devices that still use it get{' '}
         <code>API key has expired</code>.
       </p>
     </section>
@@ -97,14 +98,8 @@ const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView })
   <section class="card warn" aria-labelledby="old-key-title">
     <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
-      The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
+      The old key is <KeyPageLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
       revoked this key. If this key is not revoked and nobody needs it, revoke it.
     </p>
   </section>
-)
-
-const OldKeyLink = ({ keyId }: { readonly keyId: string }): JSX.Element => (
-  <a href={paths.key(keyId)}>
-    <code safe>{`clr_${keyId}_…`}</code>
-  </a>
 )

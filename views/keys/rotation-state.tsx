@@ -23,17 +23,13 @@ export const RotationFacts = ({ apiKey: { successor, predecessor } }: { readonly
 )
 
 /** Both keys of a rotation have the same label, so the id is shown too. */
-export const KeyLink = (props: { readonly keyId: string; readonly label: string | null }): JSX.Element => (
-  <>
-    {props.label === null ? null : (
-      <>
-        <a href={paths.key(props.keyId)}>
-          <Name text={props.label} />
-        </a>{' '}
-      </>
-    )}
+export const KeyLink = (props: { readonly keyId: string; readonly label: string }): JSX.Element => (
+  <span>
+    <a href={paths.key(props.keyId)}>
+      <Name text={props.label} />
+    </a>{' '}
     <KeyId keyId={props.keyId} />
-  </>
+  </span>
 )
 
 export const KeyId = (props: { readonly keyId: string }): JSX.Element => <code safe>{knownPart(props.keyId)}</code>

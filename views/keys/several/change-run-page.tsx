@@ -7,6 +7,7 @@ import { countOf, countText } from '../../parts/quantity.ts'
 import { Instant } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
 import type { Shell } from '../../types.ts'
+import { KeyLink } from '../rotation-state.tsx'
 import { addressKeysMax, type ChangeRunView, type SeveralChange } from './several-types.ts'
 
 /** Without JavaScript, the page loads itself again. */
@@ -137,43 +138,25 @@ export const ChangeRun = ({ run, shell }: Props): JSX.Element => {
 /** The role of an operator can change in the middle of a change. */
 const isAdmin = ({ operator }: Shell): boolean => operator?.role === 'admin'
 
-const KeyLink = ({ keyId, label }: { readonly keyId: string; readonly label: string }): JSX.Element => (
-  <span>
-    <a href={paths.key(keyId)}>
-      <Name text={label} />
-    </a>{' '}
-    <code safe>{`clr_${keyId}_…`}</code>
-  </span>
-)
-
 const More = ({ of }: { readonly of: number }): JSX.Element =>
   of === 0 ? '' : <li class="quiet" safe>{`and ${countOf(of, 'more key', 'more keys')}`}</li>
 
 const NewKeys = ({ run, shell }: Props): JSX.Element => {
-  const { newKeys, handedOutAt, droppedAt } = run
-  if (droppedAt !== null)
+  const { newKeys, newKeysEnd } = run
+  if (newKeysEnd !== null) {
+    const { at, isTaken } = newKeysEnd
     return (
-      <section class="card warn" aria-labelledby="new-title">
-        <h2 id="new-title">The new keys were not downloaded in time</h2>
+      <section class={isTaken ? 'card' : 'card warn'} aria-labelledby="new-title">
+        <h2 id="new-title">The new keys were {isTaken ? 'downloaded' : 'not downloaded in time'}</h2>
         <p>
-          They waited for an hour, until <Instant at={droppedAt} />. The service has no copy. To get others,{' '}
-          <LostKeys run={run} />: they work until the first reading with a new key. Then revoke the new keys of this
-          rotation.
+          {isTaken ? 'This was at' : 'They waited for an hour, until'} <Instant at={at} />. The service has no copy.{' '}
+          {isTaken ? 'If you lost the file' : 'To get others'}, <LostKeys run={run} />: they work until the first
+          reading with a new key. Then revoke the new keys of this rotation.
         </p>
+        {isTaken ? <NextSteps /> : null}
       </section>
     )
-  if (handedOutAt !== null)
-    return (
-      <section class="card" aria-labelledby="new-title">
-        <h2 id="new-title">The new keys were downloaded</h2>
-        <p>
-          This was at <Instant at={handedOutAt} />. The service has no copy. If you lost the file,{' '}
-          <LostKeys run={run} />: they work until the first reading with a new key. Then revoke the new keys of this
-          rotation.
-        </p>
-        <NextSteps />
-      </section>
-    )
+  }
   if (newKeys === 0) return ''
   return (
     <section class="card key-once" aria-labelledby="new-title">
@@ -216,10 +199,11 @@ const NextSteps = (): JSX.Element => (
   </p>
 )
 
-const outcomeOf = ({ changed, same, change }: ChangeRunView): string =>
+const outcomeOf = ({ changed, same, gone, change }: ChangeRunView): string =>
   [
     ...(changed === 0 ? [] : [inForce[change]]),
     ...(same === 0 ? [] : [`Already ${pastWords[change]}: ${countOf(same, 'key', 'keys')}.`]),
+    ...(gone === 0 ? [] : [`No longer in the list, so not changed: ${countOf(gone, 'key', 'keys')}.`]),
   ].join(' ')
 
 const titleOf = ({ change, count, changed, ended }: ChangeRunView): string => {
@@ -260,7 +244,7 @@ const inForce: Readonly<Record<SeveralChange, string>> = {
 }
 
 const whyLeft: Readonly<Record<NonNullable<ChangeRunView['ended']>['why'], string>> = {
-  all_tried: '',
+  all_tried: 'They came to the list after you had confirmed it. They are as they were.',
   session_ended: 'Your session ended, or your role changed, before these keys had their turn. They are as they were.',
   log_away: 'The event log failed before these keys had their turn. They are as they were.',
   bug: 'The service has a bug, which its log lines show. These keys did not have their turn.',

@@ -159,20 +159,20 @@ const Staying = ({ chosen: { staying, count } }: Pick<Props, 'chosen'>): JSX.Ele
   )
 }
 
-const Further = ({ chosen: { change, expired, rotatedBefore } }: Pick<Props, 'chosen'>): JSX.Element => {
+const Further = ({ chosen }: Pick<Props, 'chosen'>): JSX.Element => {
+  const words = furtherWords(chosen)
+  return words === null ? '' : <p safe>{words}</p>
+}
+
+const furtherWords = ({ change, expired, rotatedBefore }: KeysChosen): string | null => {
+  const ended = `${countOf(expired, 'of these keys has', 'of these keys have')} expired.`
   if (change === 'resume' && expired > 0)
-    return (
-      <p
-        safe
-      >{`${countOf(expired, 'of these keys has', 'of these keys have')} expired. Their readings are still refused until you set a later expiry.`}</p>
-    )
+    return `${ended} Their readings are still refused until you set a later expiry.`
+  if (change === 'expiry' && expired > 0)
+    return `${ended} With a later expiry, ${expired === 1 ? 'it works' : 'they work'} again.`
   if (change === 'rotate' && rotatedBefore > 0)
-    return (
-      <p
-        safe
-      >{`${countOf(rotatedBefore, 'of these keys was', 'of these keys were')} rotated before, to a new key that was never used. That new key still works, but using it no longer stops the old key. If nobody needs it, revoke it.`}</p>
-    )
-  return ''
+    return `${countOf(rotatedBefore, 'of these keys was', 'of these keys were')} rotated before, to a new key that was never used. That new key still works, but using it no longer stops the old key. If nobody needs it, revoke it.`
+  return null
 }
 
 const Fields = ({ chosen, overlaps }: Pick<Props, 'chosen' | 'overlaps'>): JSX.Element => {
@@ -181,6 +181,7 @@ const Fields = ({ chosen, overlaps }: Pick<Props, 'chosen' | 'overlaps'>): JSX.E
     <>
       <input type="hidden" name="_form" value={attribute(chosen.formId)} />
       <input type="hidden" name="_confirmed" value={attribute(chosen.confirmed)} />
+      {chosen.isAskedAgain ? <input type="hidden" name="_again" value="on" /> : null}
       {change === 'expiry' ? <ExpiryField form={form} choices={newChoices} expiresAt={null} /> : null}
       {change === 'limit' ? <LimitFields form={form} legend="Limit of each key" defaultLimit={null} /> : null}
       {change === 'rotate' ? (

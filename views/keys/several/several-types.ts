@@ -46,6 +46,8 @@ export type KeysChosen = {
   readonly formId: string
   /** What the filter found (`keys-chosen.ts`). */
   readonly confirmed: string
+  /** The next time, the keys that were confirmed are changed, whatever else the filter finds then. */
+  readonly isAskedAgain: boolean
 }
 
 export type ChangeRunView = {
@@ -55,6 +57,8 @@ export type ChangeRunView = {
   readonly changed: number
   /** They were already as the operator wanted them. */
   readonly same: number
+  /** Confirmed keys that the change was not for any more. */
+  readonly gone: number
   /** The first of all `refusedCount`. */
   readonly refused: readonly (NamedKey & { readonly why: string })[]
   readonly refusedCount: number
@@ -65,9 +69,8 @@ export type ChangeRunView = {
   readonly ended: { readonly at: number; readonly why: 'all_tried' | 'session_ended' | 'log_away' | 'bug' } | null
   /** Of a rotation: the number of new keys that the next download has. */
   readonly newKeys: number
-  readonly handedOutAt: number | null
-  /** Nobody had downloaded the new keys for an hour. */
-  readonly droppedAt: number | null
+  /** When they were downloaded, or dropped after an hour. */
+  readonly newKeysEnd: { readonly at: number; readonly isTaken: boolean } | null
   /** The confirmation for the keys that were not tried. */
   readonly rest: string
   /** The confirmation for the same keys. `null`: they are too many for an address. */

@@ -28,17 +28,20 @@ export type ChangeRun = {
   readonly formId: string
   readonly change: KeysChange
   readonly keyIds: readonly string[]
+  /** The filter found them only after the operator had confirmed. They stay as they are. */
+  readonly came: readonly string[]
+  /** Confirmed keys that the change was not for any more. */
+  readonly gone: number
   readonly tried: Set<string>
   readonly refused: RefusedKey[]
   same: number
   /** Of a rotation, until they are handed out or dropped. Nothing else has them. */
   newKeys: ChangedKey[]
-  handedOutAt: number | null
-  droppedAt: number | null
+  newKeysEnd: { readonly at: number; readonly isTaken: boolean } | null
   ended: { readonly at: number; readonly why: 'all_tried' | 'session_ended' | 'log_away' | 'bug' } | null
 }
 
-export type ChangeWanted = Pick<ChangeRun, 'email' | 'query' | 'formId' | 'change' | 'keyIds'> & {
+export type ChangeWanted = Pick<ChangeRun, 'email' | 'query' | 'formId' | 'change' | 'keyIds' | 'came' | 'gone'> & {
   readonly asker: Asker
   readonly mayGoOn: () => boolean
 }
@@ -55,16 +58,11 @@ type Begun = { readonly run: ChangeRun; readonly whole: Promise<void> }
 export class ChangeRuns {
   readonly #core: Core
   readonly #lines: RequestLines
-  readonly #runs = new BoundedMap<string, ChangeRun>(
+  /** By id. Of each operator, one change goes on, and the new keys of one rotation wait: this bounds those that must stay. */
+  readonly #begun = new BoundedMap<string, Begun>(
     changesKeptMax,
-    ({ ended, newKeys }) => ended === null || newKeys.length > 0,
+    ({ run: { ended, newKeys } }) => ended === null || newKeys.length > 0,
   )
-  /** The id of the change that a form began. */
-  readonly #ofForm = new BoundedMap<string, string>(changesKeptMax)
-  /** By e-mail. */
-  readonly #running = new Map<string, Begun>()
-  /** By e-mail: the last one. New keys of one rotation can wait for each operator, which bounds them. */
-  readonly #rotations = new Map<string, Begun>()
   readonly #ends: Required<Ends>
 
   constructor(core: Core, lines: RequestLines, { onEnd, later = systemSchedule.after }: Ends) {
@@ -75,26 +73,26 @@ export class ChangeRuns {
 
   /** `null` to other operators, and for a change that is not known any more. */
   get(id: string, email: string): ChangeRun | null {
-    const run = this.#runs.get(id)
+    const run = this.#begun.get(id)?.run
     return run?.email === email ? run : null
   }
 
   /** The operator who began it on this node. `null`: it is not known any more, or never was. */
   operatorOf(id: string): string | null {
-    return this.#runs.get(id)?.email ?? null
+    return this.#begun.get(id)?.run.email ?? null
   }
 
   /** That this form began. */
   ofForm(formId: string, email: string): ChangeRun | null {
-    return this.get(this.#ofForm.get(formId) ?? '', email)
+    return this.#find((run) => run.formId === formId && run.email === email)?.run ?? null
   }
 
   /** The answer is an earlier change if it goes on, or if a rotation is wanted and that one's new keys still wait. */
   begin(wanted: ChangeWanted): Begun & { readonly isNew: boolean } {
     const { email, asker, mayGoOn, ...what } = wanted
     const isRotation = wanted.change.do === 'rotate'
-    const last = isRotation ? this.#rotations.get(email) : undefined
-    const earlier = this.#running.get(email) ?? (last !== undefined && last.run.newKeys.length > 0 ? last : undefined)
+    const isEarlier = ({ ended, newKeys }: ChangeRun) => ended === null || (isRotation && newKeys.length > 0)
+    const earlier = this.#find((run) => run.email === email && isEarlier(run))
     if (earlier !== undefined) return { ...earlier, isNew: false }
     const run: ChangeRun = {
       ...what,
@@ -104,22 +102,21 @@ export class ChangeRuns {
       refused: [],
       same: 0,
       newKeys: [],
-      handedOutAt: null,
-      droppedAt: null,
+      newKeysEnd: null,
       ended: null,
     }
-    this.#runs.set(run.id, run)
-    this.#ofForm.set(wanted.formId, run.id)
-    const whole = this.#perform(run, { asker, mayGoOn })
-    this.#running.set(email, { run, whole })
-    if (isRotation) this.#rotations.set(email, { run, whole })
-    return { run, whole, isNew: true }
+    const begun = { run, whole: this.#perform(run, { asker, mayGoOn }) }
+    this.#begun.set(run.id, begun)
+    return { ...begun, isNew: true }
+  }
+
+  #find(isWanted: (run: ChangeRun) => boolean): Begun | undefined {
+    return this.#begun.values().find(({ run }) => isWanted(run))
   }
 
   async #perform(run: ChangeRun, asked: Pick<ChangeWanted, 'asker' | 'mayGoOn'>): Promise<void> {
     const why = await this.#answers(run, asked)
     run.ended = { at: this.#core.clock.now(), why }
-    this.#running.delete(run.email)
     if (run.newKeys.length > 0) this.#ends.later(newKeysKeptMs, () => this.#drop(run))
     this.#ends.onEnd()
   }
@@ -127,7 +124,7 @@ export class ChangeRuns {
   #drop(run: ChangeRun): void {
     if (run.newKeys.length === 0) return
     run.newKeys = []
-    run.droppedAt = this.#core.clock.now()
+    run.newKeysEnd = { at: this.#core.clock.now(), isTaken: false }
     this.#ends.onEnd()
   }
 

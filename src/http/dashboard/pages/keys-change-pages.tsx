@@ -14,7 +14,16 @@ import { keysChangedMax } from '../forms/change-runs.ts'
 import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { changeRunView } from '../show/change-run-view.ts'
-import { ableOf, backOf, type Chosen, chosenIn, factsOf, markOf, movedSince, withRacks } from '../show/keys-chosen.ts'
+import {
+  ableOf,
+  backOf,
+  type Chosen,
+  chosenIn,
+  factsOf,
+  markOf,
+  splitConfirmed,
+  withRacks,
+} from '../show/keys-chosen.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
@@ -46,10 +55,11 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
   const sentBefore = deps.changes.ofForm(formId, visit.session.email)
   if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
   if (chosen instanceof Response) return chosen
-  const able = ableOf(deps, chosen)
-  const moved = movedSince(visit.form('_confirmed'), able)
-  if (moved !== null || able.length === 0) return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
-  const change = typedChange(deps, visit, chosen)
+  const { named, came, gone } = splitConfirmed(visit.form('_confirmed'), ableOf(deps, chosen))
+  const moved = came.length + gone === 0 ? null : { came: came.length, left: gone }
+  if (named.length === 0 || (moved !== null && visit.form('_again') === ''))
+    return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
+  const change = typedChange(visit, { change: chosen.change, count: named.length + gone })
   if (!change.ok) {
     const back = { href: backOf(visit.query), words: 'Back to the keys' }
     return refusedPage(visit, change.refusal, { back, again: (faults) => confirmPage(deps, visit, { chosen, faults }) })
@@ -62,7 +72,9 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     query: visit.query.toString(),
     formId,
     change: change.value,
-    keyIds: able.map(({ keyId }) => keyId),
+    keyIds: named.map(({ keyId }) => keyId),
+    came: came.map(({ keyId }) => keyId),
+    gone,
   })
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
   if (isNew) return seeOther(visit, paths.keysChange(run.id))
@@ -73,12 +85,11 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
 const sentFormOf = ({ form }: SignedInVisit): string =>
   JSON.stringify([form('_form'), keyFormValues(form), form('overlap'), form('reason')])
 
+/** `count`: of the keys that the operator saw. */
 const typedChange = (
-  deps: DashboardDeps,
   { form, nowMs }: SignedInVisit,
-  chosen: Chosen,
+  { change, count }: Pick<KeysChosen, 'change' | 'count'>,
 ): Outcome<KeysChange, CommandRefusal> => {
-  const { change } = chosen
   switch (change) {
     case 'expiry': {
       const expiry = chosenExpiry(form, { nowMs, isNew: false })
@@ -97,7 +108,7 @@ const typedChange = (
     case 'retire':
       return done({ do: 'retire' })
     default: {
-      const mustType = change === 'revoke' ? numberToType(factsOf(deps, chosen).count) : null
+      const mustType = change === 'revoke' ? numberToType(count) : null
       if (mustType !== null && form('count').replaceAll(/[\s,.]/g, '') !== String(mustType))
         return invalidField('count', `This is not the number of keys. Type ${countText(mustType)}.`)
       const reason = parseReason(form('reason'))
@@ -142,6 +153,7 @@ const confirmPage = async (
     form: { values, faults: placedFaults(values, faults) },
     formId: form('_form') || core.entropy.requestId(nowMs),
     confirmed: markOf(ableOf(deps, chosen)),
+    isAskedAgain: moved !== null || form('_again') !== '',
   }
   return <ConfirmSeveralPage shell={visit.shell} chosen={shown} overlaps={overlaps} />
 }
@@ -163,7 +175,7 @@ export const handOutNewKeys = async (deps: DashboardDeps, visit: SignedInVisit):
   if (run === null || run.ended === null || run.newKeys.length === 0) return seeOther(visit, paths.keysChange(id))
   const { newKeys } = run
   run.newKeys = []
-  run.handedOutAt = visit.nowMs
+  run.newKeysEnd = { at: visit.nowMs, isTaken: true }
   const ending = visit.form('format') === 'json' ? 'json' : 'csv'
   return new Response(await newKeysFile(newKeys, ending, waitForTurn), {
     headers: {

@@ -15,7 +15,7 @@ const listedMax = 100
 export const changeRunView = (deps: DashboardDeps, run: ChangeRun): ChangeRunView => {
   const query = new URLSearchParams(run.query)
   const named = (keyId: string) => ({ keyId, label: deps.core.projections.keys.get(keyId)?.label ?? keyId })
-  const left = run.ended === null ? [] : run.keyIds.filter((keyId) => !run.tried.has(keyId))
+  const left = run.ended === null ? [] : [...run.keyIds, ...run.came].filter((keyId) => !run.tried.has(keyId))
   const { refused, tried, same } = run
   return {
     id: run.id,
@@ -23,6 +23,7 @@ export const changeRunView = (deps: DashboardDeps, run: ChangeRun): ChangeRunVie
     count: run.keyIds.length,
     changed: tried.size - refused.length - same,
     same,
+    gone: run.gone,
     refused: refused.slice(0, listedMax).map(({ keyId, refused: { refusal } }) => ({
       ...named(keyId),
       why: commandProblemOf(refusal).text,
@@ -32,8 +33,7 @@ export const changeRunView = (deps: DashboardDeps, run: ChangeRun): ChangeRunVie
     leftCount: left.length,
     ended: run.ended,
     newKeys: run.newKeys.length,
-    handedOutAt: run.handedOutAt,
-    droppedAt: run.droppedAt,
+    newKeysEnd: run.newKeysEnd,
     rest: addressOf(query, left),
     again: run.keyIds.length <= addressKeysMax ? addressOf(query, run.keyIds) : null,
     back: backOf(query),

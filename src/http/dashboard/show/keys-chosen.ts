@@ -59,7 +59,10 @@ export const backOf = (query: URLSearchParams): string => {
   return list.cellar === null ? paths.allKeys(list) : paths.keys(list.cellar, list)
 }
 
-type Facts = Omit<KeysChosen, 'change' | 'href' | 'back' | 'mustType' | 'form' | 'formId' | 'confirmed' | 'moved'>
+type Facts = Omit<
+  KeysChosen,
+  'change' | 'href' | 'back' | 'mustType' | 'form' | 'formId' | 'confirmed' | 'moved' | 'isAskedAgain'
+>
 
 /** Those that the change is for. */
 export const ableOf = ({ core }: DashboardDeps, chosen: Chosen): readonly KeyState[] =>
@@ -88,20 +91,16 @@ const chosenKey = ({ core }: DashboardDeps, { keyId, label, cellar }: KeyState):
 })
 
 const markChars = 5
+const markIn = ({ keyId }: KeyState): string => keyId.slice(0, markChars)
 
 /** What was confirmed, in a short text: the beginning of each id. Two of 10,000 keys rarely begin in the same way. */
-export const markOf = (keys: readonly KeyState[]): string =>
-  keys
-    .map(({ keyId }) => keyId.slice(0, markChars))
-    .sort()
-    .join('')
+export const markOf = (keys: readonly KeyState[]): string => keys.map(markIn).join('')
 
-/** `null`: the same keys. */
-export const movedSince = (confirmed: string, keys: readonly KeyState[]): KeysChosen['moved'] => {
-  const now = markOf(keys)
-  if (now === confirmed) return null
-  const [before, after] = [marksIn(confirmed), marksIn(now)]
-  return { came: after.difference(before).size, left: before.difference(after).size }
+type Split = { readonly named: readonly KeyState[]; readonly came: readonly KeyState[]; readonly gone: number }
+
+/** Which of the keys were confirmed, and how many others were. */
+export const splitConfirmed = (confirmed: string, keys: readonly KeyState[]): Split => {
+  const marks = new Set(confirmed.match(new RegExp(`.{${markChars}}`, 'g')))
+  const { named = [], came = [] } = Object.groupBy(keys, (key) => (marks.has(markIn(key)) ? 'named' : 'came'))
+  return { named, came, gone: marks.difference(new Set(named.map(markIn))).size }
 }
-
-const marksIn = (text: string): Set<string> => new Set(text.match(new RegExp(`.{${markChars}}`, 'g')) ?? [])

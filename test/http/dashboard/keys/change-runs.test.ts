@@ -130,12 +130,12 @@ describe('the new keys of a rotation', () => {
     const noLines = { debug() {}, info() {}, warn() {}, error() {} }
     const runs = new ChangeRuns(service.core, noLines, { onEnd: () => {}, later })
     const change = { do: 'rotate', overlapMs: 0 } as const
-    const wanted = { email: emailOf.admin, query: '', formId: '1', change, keyIds }
+    const wanted = { email: emailOf.admin, query: '', formId: '1', change, keyIds, came: [], gone: 0 }
     const { run, whole } = runs.begin({ ...wanted, asker: testAsker, mayGoOn: () => true })
     await whole
     expect([run.newKeys.length, timers.map(([ms]) => ms)]).toEqual([2, [3_600_000]])
     for (const [, end] of timers) end()
-    expect([run.newKeys, run.droppedAt]).toEqual([[], service.clock.now()])
+    expect([run.newKeys, run.newKeysEnd]).toEqual([[], { at: service.clock.now(), isTaken: false }])
   })
 })
 

@@ -25,7 +25,7 @@ const opened = async (count: number, options: Parameters<typeof startWithOperato
 const textIn = ({ body }: Seen): string => body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const hidden = ({ body }: Seen) =>
   Object.fromEntries(
-    [...body.matchAll(/type="hidden" name="(_form|_confirmed)" value="([^"]*)"/g)].map((found) => [
+    [...body.matchAll(/type="hidden" name="(_form|_confirmed|_again)" value="([^"]*)"/g)].map((found) => [
       found[1],
       found[2] ?? '',
     ]),
@@ -109,6 +109,9 @@ describe('the confirmation of a change of several keys', () => {
     const [ended] = expiries()
     const all = found('expiry', '&status=all')
     expect(textIn(await admin.get(all))).toContain('Besides, 2 chosen keys stay as they are: expired.')
+    expect(textIn(await admin.get(named('expiry', ids())))).toContain(
+      '2 of these keys have expired. With a later expiry, they work again.',
+    )
     await endOf(await confirm(all, { expires: '7d' }))
     expect(expiries()).toEqual([ended, ended, expect.any(Number)])
     await endOf(await confirm(named('expiry', [first]), { expires: 'never' }))
@@ -162,6 +165,22 @@ describe('the confirmation of a change of several keys', () => {
     expect(stateOf(ids()[2] ?? '')?.suspended).toBeNull()
     const again = await admin.post(found('suspend', '&find=press'), hidden(answer))
     expect(textIn(await endOf(again))).toContain('2 keys suspended')
+  })
+
+  test('is shown again only once: then it changes what was confirmed, and lists what came', async () => {
+    await opened(12)
+    const address = found('revoke', '&find=press')
+    const page = await admin.get(address)
+    await service.core.keys.revoke(ids()[0] ?? '', '', testAsker)
+    const asked = await admin.post(address, hidden(page))
+    expect(asked.status).toBe(409)
+    const late = await service.createKey({ label: 'Press, late' })
+    await service.core.keys.revoke(ids()[1] ?? '', '', testAsker)
+    const answer = textIn(await endOf(await admin.post(address, { ...hidden(asked), count: '11' })))
+    expect(answer).toContain('10 keys revoked')
+    expect(answer).toContain('No longer in the list, so not changed: 1 key.')
+    expect(answer).toMatch(/1 key was not tried They came to the list after you had confirmed it.*Press, late/)
+    expect(stateOf(late.keyId)?.revoked).toBeNull()
   })
 
   test('is shown again with its reason if the session ended before it was sent', async () => {
