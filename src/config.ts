@@ -81,6 +81,19 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
   return faults.length === 0 ? { ok: true, config, settings } : { ok: false, faults, settings }
 }
 
+/**
+ * Names that begin like ours, but mean nothing to Cellarbook. Kubernetes sets `EVENTSTORE_SERVICE_HOST` and `EVENTSTORE_PORT_…`
+ * for a service called `eventstore`.
+ */
+export const unknownNames = (environment: Environment): readonly string[] => {
+  const known = Object.values<Variable<unknown>>(variables).flatMap(({ name, isSecret }) =>
+    isSecret === true ? [name, fileOf(name)] : [name],
+  )
+  return Object.keys(environment).filter(
+    (name) => /^(EVENTSTORE|METRICS|TLS)_(?!SERVICE_|PORT(_|$))/.test(name) && !known.includes(name),
+  )
+}
+
 /** npx, npm and `bun run` set `npm_config_user_agent`. Somebody who has only npx cannot run a command that begins with `bun`. */
 const programOf = (runBy: string | undefined): string => {
   if (!runBy) return 'bun src/main.ts'
@@ -95,8 +108,9 @@ const settingOf = <T>(variable: Variable<T>, environment: Environment): { value:
   const isWrong = 'rule' in parsed
   // The text before the "@" of an address can be a password.
   const isHidden = given.text !== '' && (isSecret || (isWrong && given.text.includes('@')))
-  const shown = isHidden ? '(not shown)' : given.text || variable.default || null
-  const rule = isWrong ? `${name} is ${isHidden ? shown : JSON.stringify(shown)}: ${parsed.rule}` : null
+  const shown = isHidden ? 'not shown' : given.text || variable.default || null
+  const beginning = isHidden ? `${name} (not shown)` : `${name} is ${JSON.stringify(shown)}`
+  const rule = isWrong ? `${beginning}: ${parsed.rule}` : null
   const fault = given.fault ?? rule ?? faultOfNeeds(variable, given, environment)
   const setting = { name, value: shown, default: variable.default || null, source: given.source, meaning, fault }
   return { value: isWrong ? defaultOf(variable) : parsed.value, setting }

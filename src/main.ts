@@ -17,6 +17,7 @@ import { messageOf, thrownError } from './domain/error-message.ts'
 import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
 import { drainNoticeMs } from './limits.ts'
+import { readCertificate } from './listen.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
@@ -85,6 +86,11 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   await service.drain()
   lines.info('stopped')
   return exitCodes.done
+}
+
+const checkFiles: ProgramDeps['checkFiles'] = (config) => {
+  readCertificate(config)
+  tellFolderWarnings(config)
 }
 
 const perform: ProgramDeps['perform'] = async (config, operation) => {
@@ -166,6 +172,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   screen: process.stderr,
   now: systemClock.now,
   serve,
+  checkFiles,
   perform,
   copyLog: copyBetween,
   verifyLog: verify,

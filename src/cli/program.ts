@@ -1,8 +1,9 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
-import { type Config, parseConfig } from '../config.ts'
+import { type Config, parseConfig, unknownNames } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { type Variable, variables } from '../variables.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
+import { addConfigCommand } from './commands/config-command.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addLogCommands } from './commands/log-commands.ts'
 import { addOperatorCommands } from './commands/operator-commands.ts'
@@ -60,6 +61,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
   addKeyCommands(program, runner)
   addOperatorCommands(program, runner)
   addLogCommands(program, runner)
+  addConfigCommand(program, runner)
   addSimulateCommand(program, runner)
   addHelpCommand(program)
   return program
@@ -126,6 +128,9 @@ ${Object.values(variables).map(variableHelp).join('\n')}
 
 const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => {
   const config = (): Config => {
+    for (const name of unknownNames(deps.environment)) {
+      deps.screen.write(`cellarbook: warning: ${visibleText(name)} is set, but Cellarbook has no such variable\n`)
+    }
     const parsed = parseConfig(deps.environment)
     if (parsed.ok) return parsed.config
     const exitCode = exitCodes.configuration

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseUrlOf, type Config, type Environment, parseConfig } from '../../src/config.ts'
+import { baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
 import { type Variable, variables } from '../../src/variables.ts'
-import { newFolder, root } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, root } from '../support/cellarbook.ts'
+
+// Some tests start a process, so the default timeout of 5 s is too short.
+setDefaultTimeout(600_000)
 
 const configOf = (environment: Environment): Config => {
   const parsed = parseConfig(environment)
@@ -110,7 +113,7 @@ describe('parseConfig()', () => {
       'PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
       'DATA_DIR is " ": it must be the path of a folder',
       'DISK_RESERVE is "256MB": it must be a size of at least 64MiB, like 256MiB, 1GiB or 268435456 (bytes)',
-      'EVENTSTORE_URL is (not shown): tls must be true or false',
+      'EVENTSTORE_URL (not shown): tls must be true or false',
       'PUBLIC_URL is "cellar.example": it must be an address like https://cellar.example, without path, query or user name',
       'TLS_CERT is set, but TLS_KEY is not: https needs both',
       'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3',
@@ -150,7 +153,7 @@ describe('parseConfig()', () => {
     'https://',
   ])('refuses %p as the public address', (PUBLIC_URL) => {
     const [fault] = faultsOf({ PUBLIC_URL })
-    expect(fault).toStartWith('PUBLIC_URL is ')
+    expect(fault).toStartWith('PUBLIC_URL ')
     expect(fault).not.toContain('secret')
   })
 })
@@ -170,7 +173,7 @@ describe('a secret in a file', () => {
       prefix: 'a-',
     })
     const setting = parsed.settings.find(({ name }) => name === 'EVENTSTORE_URL')
-    expect(setting).toMatchObject({ value: '(not shown)', default: null, source: 'file', fault: null })
+    expect(setting).toMatchObject({ value: 'not shown', default: null, source: 'file', fault: null })
     expect(JSON.stringify(parsed.settings)).not.toContain('changeit')
   })
 
@@ -198,7 +201,7 @@ describe('a secret in a file', () => {
     ])
     writeFileSync(path, 'esdb://anna:changeit@')
     const [fault] = faultsOf({ EVENTSTORE_URL_FILE: path })
-    expect(fault).toStartWith('EVENTSTORE_URL is (not shown): it must be like esdb://')
+    expect(fault).toStartWith('EVENTSTORE_URL (not shown): it must be like esdb://')
     expect(fault).not.toContain('changeit')
   })
 
@@ -212,6 +215,58 @@ describe('a secret in a file', () => {
 
 test('parseConfig() takes every declared variable, in the order of their declaration', () => {
   expect(parseConfig({}).settings.map(({ name }) => name)).toEqual(Object.values(variables).map(({ name }) => name))
+})
+
+test('unknownNames() finds names that begin like ours, but none that Kubernetes sets', () => {
+  const known = Object.values(variables).map(({ name }) => name)
+  const unknown = ['EVENTSTORE_URI', 'TLS_CERTIFICATE', 'TLS_KEY_FILE']
+  const foreign = ['EVENTSTORE_SERVICE_HOST', 'EVENTSTORE_PORT', 'EVENTSTORE_PORT_2113_TCP', 'MY_TLS_CERT', 'PATH']
+  const names = [...known, 'EVENTSTORE_URL_FILE', ...unknown, ...foreign]
+  expect(unknownNames(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual(unknown)
+})
+
+describe('cellarbook config', () => {
+  const folder = newFolder()
+  afterAll(() => folder.remove())
+  const url = 'esdb://anna:changeit@db.example'
+
+  test('shows values, their origin, defaults and meanings, and no secret', async () => {
+    const given = { DATA_DIR: folder.path, PORT: '8080', EVENTSTORE_URL: url }
+    const ran = await cellarbook(['config'], given)
+    expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).not.toContain('changeit')
+    for (const { name, meaning } of Object.values(variables)) {
+      expect(ran.stdout).toContain(`${name} `)
+      expect(ran.stdout).toContain(meaning.replaceAll('`', ''))
+    }
+    expect(ran.stdout).toMatch(/^HOST +127\.0\.0\.1 \(default\)$/m)
+    expect(ran.stdout).toMatch(/^PORT +8080 \(environment, default 3000\)$/m)
+    expect(ran.stdout).toMatch(/^EVENTSTORE_URL +not shown \(environment\)$/m)
+    expect(ran.stdout).toMatch(/^PUBLIC_URL +not set$/m)
+    const { lines } = await cellarbook(['config', '--json'], given)
+    expect(lines).toEqual(JSON.parse(JSON.stringify(parseConfig(given).settings)))
+  })
+
+  test('says everything that is wrong with exit code 78, and shows all variables', async () => {
+    const ran = await cellarbook(['config'], { PORT: '65536', TLS_CERT: 'cert.pem', TLS_CERTIFICATE: 'cert.pem' })
+    expect(ran.exitCode).toBe(78)
+    expect(ran.stderr.trimEnd().split('\n')).toEqual([
+      'cellarbook: warning: TLS_CERTIFICATE is set, but Cellarbook has no such variable',
+      'cellarbook: PORT is "65536": it must be a whole number from 0 (any free port) to 65535',
+      'cellarbook: TLS_CERT is set, but TLS_KEY is not: https needs both',
+    ])
+    expect(ran.stdout).toContain('65536 (environment, default 3000)')
+    expect(ran.stdout).toContain('LOG_LEVEL')
+  })
+
+  test('reads the certificate and checks the data folder as a start does', async () => {
+    const certificate = await cellarbook(['config'], { TLS_CERT: folder.path, TLS_KEY: folder.path })
+    expect([certificate.exitCode, certificate.stderr]).toEqual([78, expect.stringContaining('Cannot read TLS_CERT')])
+    chmodSync(folder.path, 0o777)
+    const shared = await cellarbook(['config'], { DATA_DIR: folder.path })
+    expect([shared.exitCode, shared.stderr]).toEqual([78, expect.stringContaining('Cannot use the data folder')])
+    expect(readdirSync(folder.path)).toEqual([])
+  })
 })
 
 /** The formatter aligns the columns. */

@@ -51,7 +51,14 @@ const runWith = async (words: readonly string[], output: Output): Promise<readon
       told += text
     },
   }
-  const calls = { serve: notCalled, perform: notCalled, copyLog: notCalled, verifyLog: notCalled, now: notCalled }
+  const calls = {
+    serve: notCalled,
+    checkFiles: notCalled,
+    perform: notCalled,
+    copyLog: notCalled,
+    verifyLog: notCalled,
+    now: notCalled,
+  }
   return [await runProgram(words, { version: '0', environment: {}, output, screen, ...calls }), told]
 }
 
@@ -80,6 +87,7 @@ test('key rotate shows each new key as it comes', async () => {
     screen: { write: () => {} },
     now: () => 0,
     serve: notCalled,
+    checkFiles: notCalled,
     copyLog: notCalled,
     verifyLog: notCalled,
     perform: async (_, operation) =>

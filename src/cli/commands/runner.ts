@@ -16,6 +16,8 @@ export type ProgramDeps = {
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
+  /** @throws CommandFailed if the data folder or the certificate cannot be used */
+  checkFiles(config: Config): void
   /** In the running service, or else in this process. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
