@@ -35,7 +35,7 @@ export type KeysToChange = { readonly keyIds: Iterable<string>; readonly change:
 
 type Changing = {
   readonly asker: Asker
-  /** Asked before each key. If false, the keys that are left stay as they are. */
+  /** Asked before each step. If false, the keys that are left stay as they are. */
   readonly mayGoOn: () => boolean
 }
 
@@ -48,32 +48,18 @@ export async function* changeKeys(
   { keyIds, change }: KeysToChange,
   { asker, mayGoOn }: Changing,
 ): AsyncGenerator<KeyAnswer> {
-  const running = new Map<string, Promise<KeyAnswer>>()
-  const waiting = new Set(keyIds).values()
+  const ids = [...new Set(keyIds)]
   const bugs: unknown[] = []
-  let isLogAway = false
-  try {
-    for (;;) {
-      while (running.size < keysChangedAtOnceMax && !isLogAway && mayGoOn()) {
-        const { done: isEnd, value: keyId } = waiting.next()
-        if (isEnd === true) break
-        const changed = changeOne(core, { keyId, change }, asker).catch((error: unknown): RefusedKey => {
-          bugs.push(error)
-          return { keyId, refused: whole({ kind: 'not_confirmed' }) }
-        })
-        running.set(keyId, changed)
-      }
-      if (running.size === 0) {
-        if (bugs.length > 0) throw bugs[0]
-        return
-      }
-      const answer = await Promise.race(running.values())
-      running.delete(answer.keyId)
-      if (isRefused(answer) && logFailures.has(answer.refused.refusal.kind)) isLogAway = true
-      yield answer
-    }
-  } finally {
-    await Promise.allSettled(running.values())
+  const changed = (keyId: string): Promise<KeyAnswer> =>
+    changeOne(core, { keyId, change }, asker).catch((error: unknown) => {
+      bugs.push(error)
+      return { keyId, refused: whole({ kind: 'not_confirmed' }) }
+    })
+  for (let at = 0; at < ids.length && mayGoOn(); at += keysChangedAtOnceMax) {
+    const answers = await Promise.all(ids.slice(at, at + keysChangedAtOnceMax).map(changed))
+    yield* answers
+    if (bugs.length > 0) throw bugs[0]
+    if (answers.some((answer) => isRefused(answer) && logFailures.has(answer.refused.refusal.kind))) return
   }
 }
 

@@ -76,12 +76,8 @@ export const findKeys = async (
     counts.all += 1
     if (filter.status === 'all' || filter.status === status) found.push({ key, by: sortValueOf(key, facts, sort) })
   }
-  const sorted = await sortInPieces(found, isReversed ? (a, b) => byValue(b, a) : byValue, pause)
-  const inOrder: KeyState[] = []
-  for (const [at, { key }] of sorted.entries()) {
-    if (at % keysPerPieceMax === 0) await pause()
-    inOrder.push(key)
-  }
+  const compare = isReversed ? (a: Sorted, b: Sorted) => byValue(b, a) : byValue
+  const inOrder = (await sortInPieces(found, compare, pause)).map(({ key }) => key)
   const { isBehind } = loads
   const mayLack = isBehind && (filter.nearLimit || filter.refusedToday)
   return { keys: inOrder, all: looked, counts, isBehind, mayLack, loads }
@@ -94,40 +90,29 @@ const byValue = (a: Sorted, b: Sorted): number => {
   return b.key.created.at - a.key.created.at || (a.key.keyId < b.key.keyId ? -1 : 1)
 }
 
-/** Sorts pieces, and then merges two at a time. */
+/** Sorts both halves, and merges them. */
 const sortInPieces = async <T>(
   all: readonly T[],
   compare: (a: T, b: T) => number,
   pause: () => Promise<void>,
 ): Promise<readonly T[]> => {
-  let pieces: T[][] = []
-  for (let at = 0; at < all.length; at += keysPerPieceMax) {
+  if (all.length <= keysPerPieceMax) {
     await pause()
-    pieces.push(all.slice(at, at + keysPerPieceMax).sort(compare))
+    return all.toSorted(compare)
   }
-  while (pieces.length > 1) {
-    const merged: T[][] = []
-    for (let at = 0; at < pieces.length; at += 2)
-      merged.push(await merge(pieces[at] ?? [], pieces[at + 1] ?? [], { compare, pause }))
-    pieces = merged
-  }
-  return pieces[0] ?? []
-}
-
-type Merging<T> = { readonly compare: (a: T, b: T) => number; readonly pause: () => Promise<void> }
-
-const merge = async <T>(left: readonly T[], right: readonly T[], { compare, pause }: Merging<T>): Promise<T[]> => {
-  const both: T[] = []
-  let [atLeft, atRight] = [0, 0]
-  for (;;) {
+  const middle = Math.ceil(all.length / 2)
+  const left = await sortInPieces(all.slice(0, middle), compare, pause)
+  const right = await sortInPieces(all.slice(middle), compare, pause)
+  const merged: T[] = []
+  for (let [atLeft, atRight] = [0, 0]; ; ) {
+    if (merged.length % keysPerPieceMax === 0) await pause()
     const [one, other] = [left[atLeft], right[atRight]]
     const isLeft = other === undefined || (one !== undefined && compare(one, other) <= 0)
     const next = isLeft ? one : other
-    if (next === undefined) return both
-    both.push(next)
+    if (next === undefined) return merged
+    merged.push(next)
     if (isLeft) atLeft += 1
     else atRight += 1
-    if (both.length % keysPerPieceMax === 0) await pause()
   }
 }
 

@@ -24,7 +24,6 @@ import {
   splitConfirmed,
   withRacks,
 } from '../show/keys-chosen.ts'
-import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 /** More are revoked only after their number was typed. */
@@ -169,7 +168,7 @@ export const showChangeRun = (deps: DashboardDeps, visit: SignedInVisit): Promis
 }
 
 /** Once: then nothing has the new keys any more. */
-export const handOutNewKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const handOutNewKeys = (deps: DashboardDeps, visit: SignedInVisit): Response => {
   const { id = '' } = visit.params
   const run = deps.changes.get(id, visit.session.email)
   if (run === null || run.ended === null || run.newKeys.length === 0) return seeOther(visit, paths.keysChange(id))
@@ -177,7 +176,7 @@ export const handOutNewKeys = async (deps: DashboardDeps, visit: SignedInVisit):
   run.newKeys = []
   run.newKeysEnd = { at: visit.nowMs, isTaken: true }
   const ending = visit.form('format') === 'json' ? 'json' : 'csv'
-  return new Response(await newKeysFile(newKeys, ending, waitForTurn), {
+  return new Response(newKeysFile(newKeys, ending), {
     headers: {
       'Content-Type': ending === 'json' ? 'application/json' : 'text/csv; charset=utf-8; header=present',
       'Content-Disposition': `attachment; filename="cellarbook-new-keys-${id}.${ending}"`,
