@@ -165,12 +165,16 @@ const verify: ProgramDeps['verifyLog'] = async (config, onProgress) => {
   }
 }
 
+/** A script that keeps the output of a command is not asked. */
+const isAtTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY
+
 const exitCode = await runProgram(process.argv.slice(2), {
   version,
   environment: process.env,
   output,
   screen: process.stderr,
   now: systemClock.now,
+  ...(isAtTerminal ? { ask: (question: string) => confirm(question) } : {}),
   serve,
   checkFiles,
   perform,

@@ -3,6 +3,7 @@ import { openCore } from '../../src/actors/open-core.ts'
 import type { KeySelection } from '../../src/cli/control/change-keys-operation.ts'
 import { type Operation, perform } from '../../src/cli/control/operations.ts'
 import type { End } from '../../src/cli/exit-codes.ts'
+import { runProgram } from '../../src/cli/program.ts'
 import type { Line } from '../../src/cli/show/lines.ts'
 import { anyKey } from '../../src/domain/search/key-filter.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
@@ -11,9 +12,14 @@ import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { testAsker } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
+import { until } from '../support/time/until.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(600_000)
+
+const notCalled = (): never => {
+  throw new Error('A command on keys needs none of this')
+}
 
 type Done = { readonly lines: readonly Line[]; readonly end: End }
 
@@ -47,7 +53,7 @@ const opened = async (keys: number) => {
       ...options,
     })
   const revoked = () => keyIds.filter((keyId) => core.projections.keys.get(keyId)?.revoked != null).length
-  return { log, core, keyIds, run, revoke, revoked }
+  return { log, core, context, keyIds, run, revoke, revoked }
 }
 
 const all = { filter: { ...anyKey, words: ['press'] } }
@@ -68,6 +74,67 @@ test('more than ten keys are revoked only with --yes, and --dry-run only lists t
   expect((await revoke({ filter: { ...all.filter, words: ['cork'] } })).end.message).toBe(
     'No key was found, so nothing was changed.',
   )
+})
+
+test('key revoke on a terminal shows the named keys, and asks before it revokes them', async () => {
+  const { context, keyIds, revoked } = await opened(16)
+  const typed = async (words: readonly string[], answer: boolean | null) => {
+    let told = ''
+    const write = (text: string) => {
+      told += text
+    }
+    const ask = (question: string): boolean => {
+      write(question)
+      return answer === true
+    }
+    const exitCode = await runProgram(['key', ...words], {
+      version: '0',
+      environment: {},
+      output: { write: async (text) => write(text), flush: async () => {} },
+      screen: { write },
+      now: () => 0,
+      ...(answer === null ? {} : { ask }),
+      perform: async (_, operation) => perform(operation, context),
+      serve: notCalled,
+      copyLog: notCalled,
+      verifyLog: notCalled,
+      checkFiles: notCalled,
+    })
+    return [exitCode, told.includes('Revoke for ever?'), revoked(), told] as const
+  }
+  const [one = '', two = '', three = '', four = '', five = ''] = keyIds
+  const [exitCode, isAsked, count, told] = await typed(['revoke', one], false)
+  expect([exitCode, isAsked, count]).toEqual([1, true, 0])
+  expect(told).toMatch(/label +press 1\n[\s\S]*last used +never\n[\s\S]*1 key would be revoked, 0 of them used/)
+  const ran = async (words: readonly string[], answer: boolean | null) => (await typed(words, answer)).slice(0, 3)
+  expect(await ran(['revoke', one], true)).toEqual([0, true, 1])
+  expect(await ran(['revoke', one], true)).toEqual([0, false, 1])
+  expect(await ran(['revoke', 'nobody00'], true)).toEqual([1, false, 1])
+  expect(await ran(['revoke', two, '--dry-run'], false)).toEqual([0, false, 1])
+  expect(await ran(['revoke', two, '--yes'], false)).toEqual([0, false, 2])
+  expect(await ran(['revoke', three, '--json'], false)).toEqual([0, false, 3])
+  expect(await ran(['revoke', four], null)).toEqual([0, false, 4])
+  expect(await ran(['revoke', '--all-matching', '--find', 'press 12'], false)).toEqual([0, false, 5])
+  expect(await ran(['suspend', five], false)).toEqual([0, false, 5])
+  const others = keyIds.filter((keyId) => ![one, two, three, four].includes(keyId))
+  expect(await ran(['revoke', ...others], true)).toEqual([0, true, 16])
+})
+
+test('key retire stops only old keys whose new key is in use', async () => {
+  const { core, keyIds, run } = await opened(2)
+  const [old = '', other = ''] = keyIds
+  const rotated = await core.keys.rotate(old, { overlapMs: 3_600_000 }, testAsker)
+  const next = rotated.ok ? rotated.value.state.keyId : ''
+  const retire = (keyId: string) =>
+    run({ op: 'change_keys', keys: { keyIds: [keyId] }, change: { do: 'retire' }, isDryRun: false, isConfirmed: false })
+  const unused = '0 keys retired. 1 key left as before: without a new key that works and is in use.'
+  for (const keyId of [old, other]) expect((await retire(keyId)).end).toEqual({ exitCode: 0, message: unused })
+  const reading = { cellar: 'berlin', rack: 'rack-1', keg: 'temperature', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  await core.keys.accept(next, reading, '019ab3f2-51c4-7a02-8e55-0c11d2a9f0b3')
+  await until(() => core.projections.keys.get(old)?.rotation?.superseded != null)
+  expect((await retire(old)).end).toEqual({ exitCode: 0, message: '1 key retired.' })
+  expect(core.projections.keys.get(old)?.expiresAt).toBe(core.clock.now())
+  expect((await retire('nobody00')).end.exitCode).toBe(1)
 })
 
 test('while counts are missing, a filter that needs them changes no key', async () => {

@@ -6,8 +6,7 @@ import type { Limit } from '../../domain/events.ts'
 import { anyKey, type KeySort, keySorts } from '../../domain/search/key-filter.ts'
 import { visibleText } from '../../hidden-characters.ts'
 import { rotationOverlapMsDefault } from '../../limits.ts'
-import { revokedUnaskedMax } from '../control/change-keys-operation.ts'
-import type { Operation } from '../control/operations.ts'
+import { type ChangeKeysOperation, revokedUnaskedMax } from '../control/change-keys-operation.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { changedKeysText, historyTable, keysOf, keysText, keyTable, stateText } from '../show/text-for-people.ts'
@@ -38,10 +37,11 @@ import { listing, type Presentation, type Runner } from './runner.ts'
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
     .command('key')
-    .description('Create, list, change, rotate, suspend, resume and revoke API keys, and show their history')
+    .description('Create, list, change, rotate, retire, suspend, resume and revoke API keys, and show their history')
   addCreate(key, runner)
   addChange(key, runner)
   addRotate(key, runner)
+  addRetire(key, runner)
   addList(key, runner)
   addStatusChanges(key, runner)
   addHistory(key, runner)
@@ -106,9 +106,9 @@ type SeveralOptions = JsonOption & SelectionOptions
 
 const changing = (
   keyIds: readonly string[] | undefined,
-  change: Exclude<KeysChange, { readonly do: 'retire' }>,
+  change: KeysChange,
   options: SeveralOptions,
-): Operation => {
+): ChangeKeysOperation => {
   const { dryRun: isDryRun = false, yes: isConfirmed = false } = options
   return { op: 'change_keys', keys: selectionOf(keyIds ?? [], options), change, isDryRun, isConfirmed }
 }
@@ -231,21 +231,59 @@ const addList = (key: Command, runner: Runner): void => {
 }
 
 const statusChanges = [
-  { name: 'revoke', description: 'Revoke keys for ever. When the command ends, no node accepts their readings' },
+  {
+    name: 'revoke',
+    description:
+      'Revoke keys for ever. On a terminal, shows the keys and asks. When the command ends, no node accepts their readings',
+  },
   { name: 'suspend', description: 'Refuse readings of keys until they are resumed' },
   { name: 'resume', description: 'Accept readings of suspended keys again' },
 ] as const
 
 const addStatusChanges = (key: Command, runner: Runner): void => {
   for (const { name, description } of statusChanges) {
-    const yesFor = name === 'revoke' ? `revoke all keys, or more than ${revokedUnaskedMax}` : undefined
+    const yesFor = name === 'revoke' ? `revoke all keys, or more than ${revokedUnaskedMax}, unasked` : undefined
     addSelection(key.command(name).description(description), yesFor)
       .addOption(textOption('--reason <text>', 'the reason, shown in the history of the key'))
       .option(...jsonFlag)
-      .action((keyIds: readonly string[], options: SeveralOptions & { readonly reason: string }) =>
-        runner.run(changing(keyIds, { do: name, reason: options.reason }, options), options, changed),
-      )
+      .action(async (keyIds: readonly string[], options: SeveralOptions & { readonly reason: string }) => {
+        const operation = changing(keyIds, { do: name, reason: options.reason }, options)
+        const wanted = name === 'revoke' ? await askedFirst(runner, operation, options) : operation
+        if (wanted !== null) await runner.run(wanted, options, changed)
+      })
   }
+}
+
+/** Shows the keys and asks, if a person can answer. `null`: nothing is to be done. */
+const askedFirst = async (
+  runner: Runner,
+  operation: ChangeKeysOperation,
+  options: SeveralOptions,
+): Promise<ChangeKeysOperation | null> => {
+  const { ask } = runner.deps
+  const { isConfirmed, isDryRun, keys } = operation
+  if (ask === undefined || isConfirmed || isDryRun || options.json === true || 'filter' in keys) return operation
+  let able = 0
+  const countAble = (lines: readonly Line[]): null => {
+    able = keysOf(lines).length
+    return null
+  }
+  await runner.run({ ...operation, isDryRun: true }, options, { ...changed, note: countAble })
+  if (able === 0) return null
+  if (ask('Revoke for ever?')) return { ...operation, isConfirmed: true }
+  runner.finish({ exitCode: exitCodes.refused, message: 'Nothing was changed.' })
+  return null
+}
+
+const addRetire = (key: Command, runner: Runner): void => {
+  addSelection(key.command('retire'))
+    .description(
+      'Stop old keys of rotations now, if the new key works and is in use. To let them work again, use key change',
+    )
+    .option(...jsonFlag)
+    .action((keyIds: readonly string[], options: SeveralOptions) =>
+      runner.run(changing(keyIds, { do: 'retire' }, options), options, changed),
+    )
 }
 
 const addHistory = (key: Command, runner: Runner): void => {

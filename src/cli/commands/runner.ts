@@ -15,6 +15,8 @@ export type ProgramDeps = {
   readonly output: Output
   readonly screen: Screen
   readonly now: () => number
+  /** Missing: no person is at a terminal, who could answer. */
+  readonly ask?: (question: string) => boolean
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
   /** @throws CommandFailed if the data folder or the certificate cannot be used */
   checkFiles(config: Config): void

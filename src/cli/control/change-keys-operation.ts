@@ -38,6 +38,7 @@ const Change = Type.Union([
     changes: Type.Partial(Type.Object({ label: text, note: text, limit, expiresAt })),
   }),
   Type.Object({ do: Type.Literal('rotate'), overlapMs: Type.Integer({ minimum: 0 }) }),
+  Type.Object({ do: Type.Literal('retire') }),
 ])
 
 export const KeySelection = Type.Union([Type.Object({ keyIds: Type.Array(text) }), Type.Object({ filter: KeyFilter })])
@@ -52,7 +53,7 @@ export const ChangeKeysOperation = Type.Object({
   /** The person accepts that many keys are revoked, or all changed (`--yes`). */
   isConfirmed: Type.Boolean(),
 })
-type ChangeKeysOperation = Static<typeof ChangeKeysOperation>
+export type ChangeKeysOperation = Static<typeof ChangeKeysOperation>
 
 /** More are revoked only with `--yes`. */
 export const revokedUnaskedMax = 10
@@ -86,9 +87,10 @@ export async function* changeKeysAsked(
       exitCode: exitCodes.refused,
       message: `${forecast} To see the keys, add --dry-run. To confirm, add --yes.`,
     }
-  // A named key that cannot be changed is refused with its own reason.
-  const keyIds = isNamed ? [...new Set(keys.keyIds)] : able.map(({ keyId }) => keyId)
-  const toChange = { keyIds, change, staying: isNamed ? [] : staying, isOne: isNamed && keyIds.length === 1 }
+  // A named key that cannot be changed is refused with its own reason. To retire one that cannot be retired changes nothing.
+  const isTried = isNamed && change.do !== 'retire'
+  const keyIds = isTried ? [...new Set(keys.keyIds)] : [...unknown, ...able.map(({ keyId }) => keyId)]
+  const toChange = { keyIds, change, staying: isTried ? [] : staying, isOne: isTried && keyIds.length === 1 }
   return yield* changeAll(core, toChange, { asker, signal })
 }
 
