@@ -14,6 +14,7 @@ import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { opsRoutes } from './http/ops/ops-routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
+import { RequestFigures } from './http/request-figures.ts'
 import type { RequestLines } from './http/request-lines.ts'
 import type { App } from './http/serve.ts'
 import { traceContextOf } from './http/trace-context.ts'
@@ -45,7 +46,7 @@ export type AppDeps = {
  * Elysia applies the error hook only to routes that are added after it. The dashboard comes last, because it answers all
  * other paths.
  */
-export const createApp = (deps: AppDeps): App => {
+export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigures } => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const { exportTiming, logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
@@ -55,7 +56,8 @@ export const createApp = (deps: AppDeps): App => {
   const bodies = new UnfinishedBodies(bodySchedule)
   const downloads = new Downloads(core, lines, exportTiming)
   const costBudgets = new CostBudgets()
-  const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
+  const requests = new RequestFigures()
+  const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies, requests }
   const routes = new Elysia({ strictPath: true })
     .onError(({ error, request }) => {
       lines.error('request failed', { ...traceContextOf(request.headers), error: thrownError(error) })
@@ -65,9 +67,9 @@ export const createApp = (deps: AppDeps): App => {
     .use(apiRoutes(api))
     .use(
       dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies },
+        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, requests },
         answerMisspeltPath(api),
       ),
     )
-  return { routes, bodies, downloads }
+  return { routes, bodies, downloads, requests }
 }

@@ -17,6 +17,8 @@ export type Config = {
   /** For browsers, without a slash at the end. `null`: the address on which the service listens. */
   readonly publicUrl: string | null
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
+  /** `null`: no metrics are served. */
+  readonly metrics: { readonly host: string; readonly port: number } | null
   /** `X-Forwarded-For` from any other address is ignored, because any client can invent it. */
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
@@ -61,6 +63,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
   const [store, prefix] = [take(variables.eventStoreUrl), take(variables.eventStorePrefix)]
   const publicUrl = take(variables.publicUrl)
   const [certPath, keyPath] = [take(variables.tlsCert), take(variables.tlsKey)]
+  const [metricsPort, metricsHost] = [take(variables.metricsPort), take(variables.metricsHost)]
   const config: Config = {
     host,
     port,
@@ -69,6 +72,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     eventStore: store === null ? null : { ...store, prefix },
     publicUrl,
     tls: certPath === null || keyPath === null ? null : { certPath, keyPath },
+    metrics: metricsPort === null ? null : { host: metricsHost, port: metricsPort },
     trustedProxies: take(variables.trustedProxies),
     allowInsecureHttp: take(variables.allowInsecureHttp),
     sessionIdleMs: take(variables.sessionIdle),

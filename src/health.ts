@@ -170,3 +170,5 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'Allow the process more open files (ulimit -n, LimitNOFILE=), or let a proxy bound connections.',
   },
 }
+
+export const reasonKinds: readonly string[] = Object.keys(words)

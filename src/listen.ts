@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
 import { messageOf, thrownError } from './domain/error-message.ts'
+import { type Metrics, serveMetrics } from './http/ops/metrics-socket.ts'
 import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
@@ -35,6 +36,17 @@ const certificateFault = ({ message }: Error): string => {
   return 'a file is not complete PEM'
 }
 
+/** `null`: METRICS_PORT is not set. @throws CommandFailed if the host or port cannot be used */
+export const listenForMetrics = (metrics: Metrics, { metrics: at }: Config): Bun.Server<unknown> | null => {
+  if (at === null) return null
+  try {
+    return serveMetrics(metrics, { hostname: at.host, port: at.port })
+  } catch (cause) {
+    const why = listenFault(thrownError(cause), at.host, 'METRICS_')
+    throw unfit(`Cannot listen on ${at.host} port ${at.port}: ${why}`, cause)
+  }
+}
+
 /** @throws CommandFailed if the host or port cannot be used */
 export const listen = (app: App, config: Config, tls: CertificateAndKey | null): Bun.Server<unknown> => {
   const { host: hostname, port } = config
@@ -49,15 +61,16 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
  * For an unknown host name, Bun's error code depends on the machine: EINVAL, ENOTCONN, ENOENT, EAGAIN. So any code that is
  * not about the port or the process means that.
  */
-export const listenFault = (error: Error, host: string): string => {
+export const listenFault = (error: Error, host: string, prefix: '' | 'METRICS_' = ''): string => {
   const code = codeOf(error)
   if (code === 'EADDRINUSE' || error.message.includes('in use'))
-    return 'the port is in use. Set PORT to another one, or stop the other program'
-  if (code === 'EACCES') return 'this user may not use the port. Set PORT to 1024 or more'
+    return `the port is in use. Set ${prefix}PORT to another one, or stop the other program`
+  if (code === 'EACCES') return `this user may not use the port. Set ${prefix}PORT to 1024 or more`
   const isAddress = isIP(host) !== 0
-  if (isAddress && addressCodes.has(code)) return `HOST ${JSON.stringify(host)} is not an address of this machine`
+  if (isAddress && addressCodes.has(code))
+    return `${prefix}HOST ${JSON.stringify(host)} is not an address of this machine`
   if (isAddress || processCodes.has(code)) return error.message
-  return `HOST ${JSON.stringify(host)} is not a name of this machine`
+  return `${prefix}HOST ${JSON.stringify(host)} is not a name of this machine`
 }
 
 /**

@@ -27,6 +27,8 @@ import { startQuickChecks } from './derived/quick-checks.ts'
 import { repeatsModel } from './derived/repeats/repeats-model.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
+import { factPrinter } from './facts/print-facts.ts'
+import { type ClockTroubles, type FactParts, factsOfService, noClockTroubles, noteTimes } from './facts-of-service.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
 import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
@@ -37,7 +39,7 @@ import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
-import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
+import { type CertificateAndKey, listen, listenForMetrics, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
@@ -92,6 +94,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
   const app = startApp(starting, { core, health, check })
+  startMetrics(starting, { ...app, ...health, core, derived, check: () => check?.view() ?? null })
   const { port, linkUrl } = startSockets(starting, { core, app, certificate, health })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
@@ -134,7 +137,9 @@ type Health = {
   bodyTroubles: () => readonly BodyTrouble[]
   damage: () => string | null
   descriptors: () => string | null
+  readonly clocks: ClockTroubles
   isDraining: boolean
+  readonly isReady: () => boolean
   readonly reasons: () => readonly Reason[]
 }
 
@@ -144,7 +149,9 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
     bodyTroubles: () => [],
     damage: () => null,
     descriptors: () => null,
+    clocks: noClockTroubles(),
     isDraining: false,
+    isReady: () => !health.isDraining && isReady(health.reasons()),
     reasons: () => reasonsOf({ ...health, log }),
   }
   started.defer(watchHealth(health.reasons, lines, systemSchedule))
@@ -169,7 +176,10 @@ const startCore = async (
         lines.warn('cannot compare a new password with the dictionary: compared it with names only', { why }),
     }),
     onBug: tellBug(lines),
-    onTimes: (told) => tellTimes(told, lines),
+    onTimes: (told) => {
+      noteTimes(health.clocks, told)
+      tellTimes(told, lines)
+    },
     onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
   })
@@ -190,7 +200,7 @@ const startDerived = async (starting: Starting, log: EventLog) => {
   const models = modelKindsFor({ isShared: eventStore !== null }).map(({ name }) => name)
   const stopChecks = startQuickChecks({ store: derived.store, schedule: systemSchedule, dataDir, models })
   started.defer(async () => stopChecks())
-  return derived
+  return { ...derived, models }
 }
 
 /** EventStoreDB keeps its own checksums. */
@@ -206,7 +216,7 @@ const startCheck = (
   return check
 }
 
-type ServedApp = App & { readonly live: LivePush }
+type ServedApp = App & Pick<FactParts, 'requests' | 'traces'> & { readonly live: LivePush }
 
 type AppParts = {
   readonly core: Core
@@ -222,11 +232,19 @@ const startApp = ({ config, clock, lines, started }: Starting, { core, health, c
   started.defer(() => traces.close())
   const live = new LivePush(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
   const { reasons } = health
-  const isReadyNow = (): boolean => !health.isDraining && isReady(reasons())
   const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
-  const app = createApp({ ...parts, isReady: isReadyNow, logCheck: () => check?.view() ?? null })
+  const app = createApp({ ...parts, isReady: health.isReady, logCheck: () => check?.view() ?? null })
   health.bodyTroubles = () => app.bodies.troubles()
-  return { ...app, live }
+  return { ...app, live, traces }
+}
+
+const startMetrics = ({ config, clock, lines, started }: Starting, parts: FactParts): void => {
+  const facts = factsOfService(parts, clock, systemSchedule)
+  started.defer(async () => facts.watch.stop())
+  const server = listenForMetrics(factPrinter(facts), config)
+  if (server === null) return
+  started.defer(() => server.stop(true))
+  lines.info('serving metrics', { host: server.hostname ?? '', port: server.port ?? 0 })
 }
 
 type Served = {

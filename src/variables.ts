@@ -154,6 +154,19 @@ export const variables = {
     needs: { name: 'TLS_CERT', because: 'https needs both' },
     parse: parsePath,
   },
+  metricsPort: {
+    name: 'METRICS_PORT',
+    default: '',
+    meaning: 'the port of `/metrics`, for Prometheus; not set: no metrics; `0`: any free port',
+    parse: (text: string): Parsed<number | null> => (text === '' ? { value: null } : parsePort(text)),
+  },
+  metricsHost: {
+    name: 'METRICS_HOST',
+    default: '127.0.0.1',
+    meaning: 'the address of that port',
+    needs: { name: 'METRICS_PORT', because: 'without it, no metrics are served' },
+    parse: parseHost,
+  },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',
     default: '',

@@ -22,6 +22,8 @@ export class ActorContext {
   beat = 0
   /** Grows with each change of a cellar, which can alter its keys' limit. Key actors then look up their limit again. */
   limitsEpoch = 0
+  /** Readings that this node has stored since its start. */
+  storedReadings = 0
   isStopping = false
   /** No failed append is retried any more, so that the node can end. */
   gaveUp = false

@@ -245,6 +245,15 @@ export type Refusals = {
   waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
 }
 
+/** Of this node. Counts begin at its start. */
+export type CoreFigures = {
+  readonly storedReadings: number
+  /** By code. Each refused request counts once. So does each refused reading of a batch. */
+  readonly refused: ReadonlyMap<string, number>
+  readonly actors: { readonly key: number; readonly cellar: number; readonly operator: number }
+  readonly passwordsWaiting: number
+}
+
 export type FoldListener = (items: readonly LogItem[]) => void
 
 export type Core = {
@@ -257,6 +266,7 @@ export type Core = {
   readonly operators: Operators
   readonly refusals: Refusals
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
+  figures(): CoreFigures
   /** `null`: this node has no `ask.db`. */
   indexProgress(): ModelProgress | null
   readonly questions: Questions<typeof questionKinds>

@@ -21,7 +21,7 @@ import { type Schedule, systemSchedule } from '../schedule.ts'
 import { ActorContext } from './actor-context.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
-import type { FoldListener } from './core-interface.ts'
+import type { CoreFigures, FoldListener } from './core-interface.ts'
 import { KeyActor } from './key/key-actor.ts'
 import { Sweeps } from './key/key-sweeps.ts'
 import { SupersedeOnFirstUse } from './key/supersede-on-first-use.ts'
@@ -171,6 +171,15 @@ export class Node {
     await this.sweeps.run()
     await this.rotations.run()
     await this.retention.run()
+  }
+
+  figures(): CoreFigures {
+    return {
+      storedReadings: this.context.storedReadings,
+      refused: this.refusalRecords.counts,
+      actors: { key: this.keys.size, cellar: this.cellars.size, operator: this.operators.size + this.setup.size },
+      passwordsWaiting: this.passwords.waiting,
+    }
   }
 
   onFolded(listener: FoldListener): () => void {

@@ -41,6 +41,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     refusals: node.refusalRecords,
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
+    figures: () => node.figures(),
     indexProgress: () => derived?.store.progress('ask') ?? null,
     questions: parts.questions ?? derived?.questions ?? noQuestions,
     onFolded: (listener) => node.onFolded(listener),

@@ -68,6 +68,12 @@ export class DerivedStore {
     this.#tell()
   }
 
+  /** How many positions of the log the model has not folded. 0 until this node knows both. */
+  lag(model: string): number {
+    const { position } = this.progress(model)
+    return position === null ? 0 : Math.max(0, this.#published - position)
+  }
+
   published(position: number): void {
     this.#published = Math.max(this.#published, position)
     if (this.#forgetTelling === null) this.#tell()

@@ -4,6 +4,7 @@
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import type { ReadingsEnd } from '../domain/reading/readings-end.ts'
 import type { LogItem, ReadingRun } from '../domain/reading/recorded-run.ts'
+import type { AppendFigures } from './append-figures.ts'
 
 /**
  * What the caller has seen: `none` if the stream did not exist, or the revision of its last event. If the stream has changed
@@ -79,6 +80,31 @@ export type Subscription = { unsubscribe(): void }
 
 export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
+/** Each comes from memory, so that reading them is fast. */
+export type LogFigures = {
+  readonly waiting: { readonly events: number; readonly bytes: number }
+  readonly appends: AppendFigures
+  /** `null`: not looked at yet, or the store has the files. */
+  readonly disk: DiskFigures | null
+  /** `null`: the embedded log. */
+  readonly store: StoreFigures | null
+}
+
+export type DiskFigures = {
+  readonly freeBytes: number
+  readonly reserveBytes: number
+  readonly logBytes: number
+  /** Of the write-ahead log. */
+  readonly walBytes: number
+}
+
+export type StoreFigures = {
+  /** `null`: away. */
+  readonly leader: string | null
+  /** To a leader, since the start. More than one means elections, or a network that failed. */
+  readonly connections: number
+}
+
 export type LogTrouble = {
   readonly kind: LogTroubleKind
   readonly why: string
@@ -144,6 +170,7 @@ export interface EventLog {
   /** Call this when another connection to the log has met this damage. */
   noteDamage?(fault: DamagedLog): void
   health(): LogHealth
+  figures?(): LogFigures
   /** For `/readyz`, the log lines and the dashboard. */
   troubles?(): readonly LogTrouble[]
   /** True while all readings are refused as `full`. Checking this first saves the work of an append. */

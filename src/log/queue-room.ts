@@ -22,6 +22,14 @@ export class QueueRoom {
   #events = 0
   #bytes = 0
 
+  get events(): number {
+    return this.#events
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
   /** @throws Outage (`overloaded`, `not_written`) if the append does not fit. */
   take(stream: string, { events, bytes, isTraffic }: Share): void {
     const eventsMax = logQueueReadingsMax + (isTraffic ? 0 : logQueueChangesMax)

@@ -5,7 +5,9 @@ import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/pa
 import { createApp } from '../../src/app.ts'
 import type { questionKinds } from '../../src/asked/question-kinds.ts'
 import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
+import { modelKinds } from '../../src/derived/model-kinds.ts'
 import type { Questions } from '../../src/derived/questions/question.ts'
+import { factsOfService, noClockTroubles, type ServiceFacts } from '../../src/facts-of-service.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
@@ -101,6 +103,7 @@ export type Service = {
   readonly app: App
   readonly server: Bun.Server<unknown>
   reasons(): readonly Reason[]
+  readonly facts: ServiceFacts
   /** Creates the cellar if it is missing. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
   /** Posts to a path below `/api/v1/ingest`, for instance `/check`. */
@@ -197,6 +200,18 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     },
     ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),
   })
+  const parts = {
+    ...app,
+    core,
+    live,
+    traces,
+    reasons,
+    isReady: () => isReady(reasons()),
+    check: () => options.logCheck?.view() ?? null,
+    clocks: noClockTroubles(),
+    derived: derived === null ? null : { ...derived, models: modelKinds.map(({ name }) => name) },
+  }
+  const facts = factsOfService(parts, clock, lineSchedule)
   const tls = options.tls === undefined ? {} : { tls: options.tls }
   const server = serve(app, { hostname: '127.0.0.1', port: options.port ?? 0, ...tls })
   const url = server.url.origin
@@ -213,6 +228,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     app,
     server,
     reasons,
+    facts,
     createKey: (key) => createKey(core, key),
     postTo: (path, body, key, headers) => fetch(`${url}/api/v1/ingest${path}`, requestOf(body, key, headers)),
     post: (body, key, headers) =>
@@ -231,6 +247,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       live.close()
       await app.downloads.close()
       await server.stop(true)
+      facts.watch.stop()
       refusalLines.close()
       traces.close()
       await core.drain()

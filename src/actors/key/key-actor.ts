@@ -282,6 +282,7 @@ export class KeyActor {
 
   #written(run: ReadingsAppend): void {
     const { readings, readingsStream } = this.#streams
+    this.#context.storedReadings += run.count
     const first = run.expected === 'none' ? 0 : run.expected + 1
     readings.window.giveBack(run.count)
     foldRun(readings, { revision: first, recordedAt: run.readings.recordedAt, readings: run.count })

@@ -76,6 +76,10 @@ export class Passwords {
     }, client)
   }
 
+  get waiting(): number {
+    return this.#known.size + this.#strangers.size
+  }
+
   get isIdle(): boolean {
     return this.#current === null
   }

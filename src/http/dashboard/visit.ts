@@ -5,6 +5,7 @@ import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
+import type { RequestFigures } from '../request-figures.ts'
 import type { RequestLines } from '../request-lines.ts'
 import { traceContextOf } from '../trace-context.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
@@ -37,6 +38,7 @@ export type DashboardDeps = {
   readonly throttle: SignInThrottle
   readonly traces: Traces
   readonly bodies: UnfinishedBodies
+  readonly requests: RequestFigures
 }
 
 /** `door.tsx` has checked it before a page gets it. */

@@ -2,6 +2,7 @@ import type { Accepted, Checked, Core } from '../../actors/core-interface.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
+import type { RequestFigures } from '../request-figures.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { CostBudgets } from './cost-budgets.ts'
@@ -16,6 +17,7 @@ export type ApiDeps = {
   readonly lastChecks: LastChecks
   readonly costBudgets: CostBudgets
   readonly work: IngestWork
+  readonly requests: RequestFigures
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
   /** Finding the address is too slow for each reading, so only a refusal without a known key calls this. */

@@ -11,6 +11,7 @@ const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
 const readingCheckPath = '/api/v1/ingest/check'
 const batchCheckPath = '/api/v1/ingest/batch/check'
+const storingPaths: ReadonlySet<string> = new Set([ingestPath, batchPath])
 export const endpointPaths: readonly string[] = [ingestPath, batchPath, readingCheckPath, batchCheckPath]
 
 /**
@@ -21,21 +22,46 @@ export const apiRoutes = (deps: ApiDeps) => {
   const names = new NameCache()
   const reading = ingestReading(deps, names)
   const batch = ingestBatch(deps, names)
-  const api = (route: ApiRoute) => {
-    return ({ request }: { readonly request: Request }) => answerApiRequest(deps, request, route)
+  const api = (path: string, route: ApiRoute) => {
+    return ({ request }: { readonly request: Request }) => answerCounted(deps, request, { path, route })
   }
   const unread = { parse: 'none' } as const
   return new Elysia({ name: 'api' })
-    .post(ingestPath, api(reading.store), unread)
-    .post(batchPath, api(batch.store), unread)
-    .post(readingCheckPath, api(reading.check), unread)
-    .post(batchCheckPath, api(batch.check), unread)
-    .all('/api', api(unknownPath), unread)
+    .post(ingestPath, api(ingestPath, reading.store), unread)
+    .post(batchPath, api(batchPath, batch.store), unread)
+    .post(readingCheckPath, api(readingCheckPath, reading.check), unread)
+    .post(batchCheckPath, api(batchCheckPath, batch.check), unread)
+    .all('/api', api('/api', unknownPath), unread)
     .all(
       '/api/*',
-      ({ request, path }) => answerApiRequest(deps, request, endpointPaths.includes(path) ? onlyPost : unknownPath),
+      ({ request, path }) => {
+        const counted = endpointPaths.includes(path)
+          ? { path, route: onlyPost }
+          : { path: '/api/*', route: unknownPath }
+        return answerCounted(deps, request, counted)
+      },
       unread,
     )
+}
+
+/** Counts beside the answer. Waiting for it here would take a turn of the microtask queue for each reading. */
+const answerCounted = (
+  deps: ApiDeps,
+  request: Request,
+  { path, route }: { readonly path: string; readonly route: ApiRoute },
+): Promise<Response> => {
+  const begunMs = performance.now()
+  const answer = answerApiRequest(deps, request, route)
+  const count = (status: number): void => {
+    deps.requests.count(path, status)
+    if (status >= 300 || !storingPaths.has(path)) return
+    deps.requests.storeSeconds.observe((performance.now() - begunMs) / 1_000)
+  }
+  void answer.then(
+    ({ status }) => count(status),
+    () => count(500),
+  )
+  return answer
 }
 
 const onlyPost: ApiRoute = () => refused({ kind: 'method_not_allowed', allow: ['POST'] })
@@ -49,4 +75,4 @@ const unknownPath: ApiRoute = ({ request }) =>
 export const answerMisspeltPath =
   (deps: ApiDeps) =>
   (request: Request): Promise<Response> | null =>
-    isUnderApi(request.url) ? answerApiRequest(deps, request, unknownPath) : null
+    isUnderApi(request.url) ? answerCounted(deps, request, { path: '/api/*', route: unknownPath }) : null

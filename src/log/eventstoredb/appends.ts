@@ -1,4 +1,5 @@
 import { troubleLookMs } from '../../limits.ts'
+import { AppendFigures } from '../append-figures.ts'
 import { type ExpectedRevision, Outage } from '../event-log.ts'
 import type { LogTroubles } from '../log-troubles.ts'
 import { QueueRoom } from '../queue-room.ts'
@@ -24,6 +25,7 @@ export type Appended =
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
 type Waiting = StoreAppend & {
+  readonly waitingSinceMs: number
   seenBefore: number
   resolve(appended: Appended): void
   reject(outage: Outage): void
@@ -41,7 +43,8 @@ export class Appends {
   /** The next append of each stream, in order of arrival. */
   #ready: Waiting[] = []
   #out = 0
-  readonly #room = new QueueRoom()
+  readonly room = new QueueRoom()
+  readonly figures = new AppendFigures()
   /** The highest position seen. If an answer names no higher one, an earlier try may have written the events. */
   #seen = -1
   #drained: (() => void) | null = null
@@ -68,8 +71,8 @@ export class Appends {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
       const { streamName, events, isTraffic, run } = append
-      this.#troubles.takeRoom(this.#room, streamName, { events, bytes: run.length, isTraffic })
-      const waiting = { ...append, seenBefore: -1, resolve, reject }
+      this.#troubles.takeRoom(this.room, streamName, { events, bytes: run.length, isTraffic })
+      const waiting = { ...append, waitingSinceMs: performance.now(), seenBefore: -1, resolve, reject }
       const behind = this.#behind.get(streamName)
       if (behind !== undefined) behind.push(waiting)
       else {
@@ -130,8 +133,13 @@ export class Appends {
     this.#leaveQueue(append)
     this.#out += 1
     append.seenBefore = this.#seen
-    const { streamName, expected, run } = append
-    stream.send({ streamName, expected, run, settle: (answer) => this.#settle(append, answer) })
+    const { streamName, expected, run, events, waitingSinceMs } = append
+    const answered = this.figures.sent(events, waitingSinceMs, performance.now())
+    const settle = (answer: AppendAnswer): void => {
+      answered(performance.now())
+      this.#settle(append, answer)
+    }
+    stream.send({ streamName, expected, run, settle })
   }
 
   #settle(append: Waiting, answer: AppendAnswer): void {
@@ -184,6 +192,6 @@ export class Appends {
   }
 
   #leaveQueue({ events, run }: Waiting): void {
-    this.#room.leave({ events, bytes: run.length })
+    this.room.leave({ events, bytes: run.length })
   }
 }

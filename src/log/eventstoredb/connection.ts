@@ -19,6 +19,7 @@ export class Connection {
   readonly #probeStream: string
   readonly #listeners = new Set<ConnectionListener>()
   #link: Link | null = null
+  #connections = 0
   #why = 'it was not reached yet'
   #hint: EventStoreEndpoint | null = null
   #lastFault: { readonly at: string; readonly fault: StartFault } | null = null
@@ -34,6 +35,11 @@ export class Connection {
 
   get link(): Link | null {
     return this.#link
+  }
+
+  /** To a leader, since the start. */
+  get connections(): number {
+    return this.#connections
   }
 
   get why(): string {
@@ -112,6 +118,7 @@ export class Connection {
       return true
     }
     this.#link = found.link
+    this.#connections += 1
     for (const listener of this.#listeners) listener.onUp(found.link)
     return true
   }

@@ -9,6 +9,7 @@ import {
   type AppendResult,
   type EventLog,
   type ExpectedRevision,
+  type LogFigures,
   type LogHealth,
   type LogTrouble,
   Outage,
@@ -34,6 +35,7 @@ import {
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
 import { eventStoreAppendBytesMax, eventStoreReadMsMax } from './eventstoredb-bounds.ts'
+import { nameOf } from './leader.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
@@ -229,6 +231,13 @@ class EventStoreLog implements EventLog {
     if (this.#connection.link === null) return { ok: false, why: `EventStoreDB is away: ${this.#connection.why}` }
     const why = this.#undecodable ?? this.#subscriptions.values().find(({ fault }) => fault !== null)?.fault ?? null
     return why === null ? { ok: true } : { ok: false, why }
+  }
+
+  figures(): LogFigures {
+    const { link, connections } = this.#connection
+    const { room, figures: appends } = this.#appends
+    const leader = link === null ? null : nameOf(link.endpoint)
+    return { waiting: room, appends, disk: null, store: { leader, connections } }
   }
 
   troubles(): readonly LogTrouble[] {

@@ -1,5 +1,6 @@
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { groupsUnderWayMax } from '../../limits.ts'
+import { AppendFigures } from '../append-figures.ts'
 import type { AppendResult, Outage } from '../event-log.ts'
 import { QueueRoom } from '../queue-room.ts'
 import type { EncodedAppend, StagedAppend } from './sqlite-staging.ts'
@@ -25,7 +26,9 @@ export type WaitingParts = {
  */
 export class WaitingAppends {
   readonly #parts: WaitingParts
+  readonly figures = new AppendFigures()
   #queue: Waiting[] = []
+  #waitingSinceMs = 0
   #room = new QueueRoom()
   #underWay = 0
   /** Resolves when the newest group is answered. */
@@ -46,7 +49,9 @@ export class WaitingAppends {
   add(append: Waiting): void {
     this.#queue.push(append)
     // In a microtask, to include all appends of the current callback.
-    if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
+    if (this.#queue.length > 1) return
+    this.#waitingSinceMs = performance.now()
+    queueMicrotask(() => this.#startNextGroup())
   }
 
   async drained(): Promise<void> {
@@ -58,10 +63,12 @@ export class WaitingAppends {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
     if (this.#underWay > 0 && !this.#parts.mayStart()) return
     const appends = this.#queue
+    const answered = this.figures.sent(this.#room.events, this.#waitingSinceMs, performance.now())
     this.#queue = []
     this.#room = new QueueRoom()
     this.#underWay += 1
     this.#lastGroup = this.#parts.write({ appends }, this.#lastGroup).then(() => {
+      answered(performance.now())
       this.#underWay -= 1
       this.#startNextGroup()
     })

@@ -3,6 +3,7 @@ import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
 import { troubleCalmLooks } from '../../limits.ts'
 import type { Schedule } from '../../schedule.ts'
+import type { DiskFigures } from '../event-log.ts'
 
 /** Readings are refused below this free space, so that other events still fit. Empty pages of the log do not count. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
@@ -17,6 +18,9 @@ export const diskAnswerMsMax = 5_000
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
 export type FileRoom = {
+  readonly logBytes: number
+  /** Of the write-ahead log. */
+  readonly walBytes: number
   /** Empty pages of the file: SQLite uses them again. */
   readonly freeBytes: number
   /** The file grows by this when the write-ahead log is copied into it. */
@@ -36,6 +40,7 @@ export class DiskSpace {
   readonly #parts: DiskSpaceParts
   readonly #short = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   #ranOut: string | null = null
+  #last: DiskFigures | null = null
   #asked: Promise<number> | null = null
   #fault: string | null = null
   #isLooking = false
@@ -49,6 +54,11 @@ export class DiskSpace {
 
   get shortage(): string | null {
     return this.#short.why ?? this.#ranOut
+  }
+
+  /** Of the last successful check. `null` before the first one. */
+  get figures(): DiskFigures | null {
+    return this.#last
   }
 
   /** The result of the last successful check still counts. */
@@ -75,7 +85,10 @@ export class DiskSpace {
     try {
       const free = await this.#freeBytes()
       if (this.#isStopped) return
-      nextMs = this.#judge(free, this.#parts.fileRoom())
+      const room = this.#parts.fileRoom()
+      const { logBytes, walBytes } = room
+      this.#last = { freeBytes: free, reserveBytes: this.#parts.reserveBytes, logBytes, walBytes }
+      nextMs = this.#judge(free, room)
       this.#fault = null
     } catch (cause) {
       this.#fault = messageOf(cause)

@@ -14,6 +14,7 @@ import {
   DamagedLog,
   type EventLog,
   type ExpectedRevision,
+  type LogFigures,
   type LogHealth,
   type LogTrouble,
   Outage,
@@ -181,6 +182,11 @@ class SqliteLog implements EventLog {
     return why === null ? { ok: true } : { ok: false, why }
   }
 
+  figures(): LogFigures {
+    const { room, figures: appends } = this.#waiting
+    return { waiting: room, appends, disk: this.#space?.figures ?? null, store: null }
+  }
+
   noteDamage(fault: DamagedLog): void {
     this.#troubles.damaged(fault.message)
   }
@@ -249,7 +255,9 @@ class SqliteLog implements EventLog {
       freeBytes: () => freeBytes(dirname(logPath)),
       fileRoom: () => {
         const { all, free } = this.#reads.fileBytes()
-        return { freeBytes: free, owedBytes: Math.max(0, all - statSync(logPath).size) }
+        const owedBytes = Math.max(0, all - statSync(logPath).size)
+        const walBytes = statSync(`${logPath}-wal`, { throwIfNoEntry: false })?.size ?? 0
+        return { freeBytes: free, owedBytes, logBytes: all, walBytes }
       },
       later: this.#later,
     })

@@ -5,6 +5,7 @@ import { apiRoutes } from '../../../src/http/ingest/api-routes.ts'
 import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines, refusalLineMs } from '../../../src/http/ingest/refusal-lines.ts'
+import { RequestFigures } from '../../../src/http/request-figures.ts'
 import {
   type LoggedLine,
   type Service,
@@ -229,6 +230,7 @@ test('only a refused request without a valid key asks for the address', async ()
     lastChecks: noChecks(),
     costBudgets: new CostBudgets(),
     work: noWork(),
+    requests: new RequestFigures(),
     bodies: service.bodies,
     lines,
     refusalLines: new RefusalLines(lines, schedule),

@@ -26,7 +26,7 @@ const watched = async (given: {
   free: number
   fault?: Error
   answer?: Promise<number>
-  room?: FileRoom
+  room?: Pick<FileRoom, 'freeBytes' | 'owedBytes'>
   reserveBytes?: number
 }) => {
   const schedule = drivenSchedule()
@@ -38,7 +38,7 @@ const watched = async (given: {
       if (disk.fault !== undefined) throw disk.fault
       return disk.answer ?? disk.free
     },
-    fileRoom: () => disk.room,
+    fileRoom: () => ({ ...disk.room, logBytes: 5, walBytes: 6 }),
     later: schedule.after,
   })
   await schedule.quiet()

@@ -17,6 +17,7 @@ type Layer =
   | 'schedule'
   | 'characters'
   | 'seeded map'
+  | 'histogram'
   | 'bytes'
   | 'domain'
   | 'port'
@@ -24,6 +25,7 @@ type Layer =
   | 'derived'
   | 'asked'
   | 'actors'
+  | 'facts'
   | 'password judge'
   | 'export'
   | 'words'
@@ -34,7 +36,7 @@ type Layer =
 
 /** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
-  [/^src\/(main|service|open-log|health|listen|log-check-report)\.ts$/, 'start'],
+  [/^src\/(main|service|facts-of-service|open-log|health|listen|log-check-report)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/(limits|http\/http-bounds)\.ts$/, 'limits'],
   [/^src\/(config|variables|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
@@ -43,13 +45,15 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/schedule\.ts$/, 'schedule'],
   [/^src\/hidden-characters\.ts$/, 'characters'],
   [/^src\/seeded-map\.ts$/, 'seeded map'],
+  [/^src\/histogram\.ts$/, 'histogram'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/(event-log|source|repeats-index|ask-index|event-place)\.ts$/, 'port'],
+  [/^src\/log\/(event-log|append-figures|source|repeats-index|ask-index|event-place)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/derived\//, 'derived'],
   [/^src\/asked\//, 'asked'],
   [/^src\/actors\//, 'actors'],
+  [/^src\/facts\//, 'facts'],
   [/^src\/password-judge\//, 'password judge'],
   [/^src\/export\//, 'export'],
   [/^src\/http\/(problem|command-problem|field-words|malformed-json-words)\.ts$/, 'words'],
@@ -72,17 +76,19 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   schedule: [],
   characters: [],
   'seeded map': [],
+  histogram: [],
   bytes: ['seeded map'],
   domain: ['limits', 'characters'],
-  port: ['domain'],
+  port: ['domain', 'histogram'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'schedule', 'seeded map'],
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'schedule', 'seeded map'],
   asked: ['derived', 'actors', 'export', 'log', 'port', 'projections', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits', 'schedule'],
+  facts: ['histogram', 'limits', 'schedule'],
   'password judge': ['domain', 'limits', 'thread', 'schedule'],
   export: ['actors', 'port', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],
-  http: ['actors', 'export', 'projections', 'views', 'domain', 'port', 'words', 'limits', 'schedule'],
+  http: ['actors', 'export', 'projections', 'views', 'domain', 'port', 'words', 'limits', 'schedule', 'histogram'],
   cli: ['actors', 'export', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
   projections: ['domain', 'bytes', 'limits', 'seeded map'],
   views: ['characters'],
@@ -94,6 +100,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   log: ['parameters'],
   derived: ['actors', 'parameters'],
   actors: ['asked', 'derived', 'parameters'],
+  facts: ['actors', 'derived', 'port'],
   'password judge': ['actors'],
   http: ['asked', 'derived', 'parameters'],
   cli: ['derived'],
@@ -107,10 +114,12 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   schedule: /^$/,
   characters: /^$/,
   'seeded map': /^$/,
+  histogram: /^$/,
   bytes: /^$/,
   domain: /^(@sinclair\/typebox|node:crypto)$/,
   port: /^$/,
   actors: /^$/,
+  facts: /^prom-client\/lib\/registry\.js$/,
   'password judge': /^@zxcvbn-ts\/(core|language-common)$/,
   words: /^$/,
   projections: /^$/,
@@ -285,6 +294,7 @@ const judgeAtImport = (statement: ts.Statement, report: Report): void => {
     ts.isFunctionDeclaration(statement) ||
     ts.isClassDeclaration(statement) ||
     ts.isVariableStatement(statement) ||
+    isAmbient(statement) ||
     fillsTable(statement)
   if (!defines) report(statement, 'does something when it is imported')
   if (!ts.isVariableStatement(statement)) return
@@ -294,6 +304,11 @@ const judgeAtImport = (statement: ts.Statement, report: Report): void => {
     }
   }
 }
+
+/** True for the types of a package that has none. */
+const isAmbient = (statement: ts.Statement): boolean =>
+  ts.isModuleDeclaration(statement) &&
+  statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword) === true
 
 /** True for a loop that only fills a table of its own file, which has no effect elsewhere. */
 const fillsTable = (statement: ts.Statement): boolean =>
@@ -313,7 +328,8 @@ const judgeStatus = (node: ts.Node, report: Report): void => {
 }
 
 const judgeExport = (node: ts.Node, report: Report): void => {
-  if (ts.isExportAssignment(node) || node.kind === ts.SyntaxKind.DefaultKeyword) {
+  const isDefault = ts.isExportAssignment(node) && node.isExportEquals !== true
+  if (isDefault || node.kind === ts.SyntaxKind.DefaultKeyword) {
     if (!ts.isDefaultClause(node.parent)) report(node, 'exports by default')
   }
 }

@@ -37,6 +37,8 @@ type Action =
   | { readonly access: 'nobody'; readonly allow: readonly string[] }
 
 type Routed = {
+  /** A template, like `/keys/:keyId`. */
+  readonly route: string
   readonly request: Request
   /** Decoded. `null` if the percent-encoding of a value is not valid. */
   readonly params: Readonly<Record<string, string | null>> | undefined
@@ -74,8 +76,13 @@ export type Door = {
 export const doorOf = (deps: DashboardDeps): Door => {
   const guarded =
     (action: Action): Handler =>
-    (routed) =>
-      answerDashboard(deps, action, routed)
+    async (routed) => {
+      const answer = await answerDashboard(deps, action, routed)
+      // A page says its status in `set`, and Elysia puts it into the answer.
+      const { status = answer.status } = routed.set
+      deps.requests.count(routed.route.replace(/^\/assets\/.*/, '/assets/*'), Number(status))
+      return answer
+    }
   return {
     visitor: (answer) => guarded({ access: 'visitor', answer }),
     operator: (answer) => guarded({ access: 'operator', answer }),

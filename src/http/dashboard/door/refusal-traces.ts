@@ -24,6 +24,8 @@ export type SignInReason =
 
 export type DoorReason = 'cross_site' | 'no_cookie' | 'form_token' | 'role'
 
+export type RefusalReason = SignInReason | DoorReason | 'link_wrong_or_spent'
+
 const comparedReasons: ReadonlySet<SignInReason> = new Set(['wrong_password', 'wrong_own_password', 'no_such_account'])
 
 export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignInReason>> = {
@@ -54,6 +56,8 @@ export class Traces {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   readonly #record: (refused: RefusedSignIn) => void
+  /** Of sign-ins, forms and links, by reason, since the start. */
+  readonly counts = new Map<RefusalReason, number>()
   #written = 0
   #leftOut = 0
   readonly #reasons = new Map<string, number>()
@@ -67,6 +71,7 @@ export class Traces {
   }
 
   refused(refused: TracedRefusal): void {
+    this.counts.set(refused.reason, (this.counts.get(refused.reason) ?? 0) + 1)
     this.#trace(refused)
     if (refused.what !== 'sign_in') return
     const { email, reason, address } = refused

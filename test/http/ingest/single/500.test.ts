@@ -18,6 +18,7 @@ const broken =
     operators: core.operators,
     refusals: core.refusals,
     recordExport: (data, asker) => core.recordExport(data, asker),
+    figures: () => core.figures(),
     indexProgress: () => core.indexProgress(),
     questions: core.questions,
     onFolded: (listener) => core.onFolded(listener),

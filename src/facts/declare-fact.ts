@@ -1,0 +1,80 @@
+import type { CoreFigures } from '../actors/core-interface.ts'
+import type { ModelProgress } from '../derived/follower-messages.ts'
+import type { Histogram } from '../histogram.ts'
+import type { EventLog } from '../log/event-log.ts'
+
+/** Where the facts of a node are. All of it is in memory, so reading every fact takes less than a millisecond. */
+export type FactSources = {
+  readonly version: string
+  readonly startedMs: number
+  readonly log: Pick<EventLog, 'health' | 'figures'>
+  readonly core: { figures(): CoreFigures }
+  readonly requests: {
+    readonly codes: ReadonlyMap<string, ReadonlyMap<number, number>>
+    readonly storeSeconds: Histogram
+  }
+  readonly bodies: { readonly count: number; reservedBytes(pool: 'devices' | 'operators' | 'visitors'): number }
+  readonly live: { readonly streams: number }
+  readonly traces: { readonly counts: ReadonlyMap<string, number> }
+  readonly models: () => readonly ModelFact[]
+  /** By kind, each that `health.ts` knows. */
+  readonly reasons: () => ReadonlyMap<string, boolean>
+  readonly isReady: () => boolean
+  /** By kind, each that `ClockWatch` knows. */
+  readonly clocks: () => ReadonlyMap<string, boolean>
+  /** `null`: this node does not check its log. */
+  readonly check: () => { readonly kind: 'waiting' } | { readonly kind: string; readonly at: number } | null
+  readonly watch: {
+    readonly loopLagSeconds: Histogram
+    readonly diskFullInSeconds: number | null
+  }
+}
+
+export type ModelFact = { readonly name: string; readonly lag: number; readonly progress: ModelProgress }
+
+export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number | Histogram }
+
+export type Fact = {
+  /** As Prometheus wants it: `cellarbook_`, what it is, its unit, and `_total` for a counter. */
+  readonly name: string
+  readonly help: string
+  readonly kind: 'counter' | 'gauge' | 'histogram'
+  readonly unit: 'seconds' | 'bytes' | null
+  /** Their values come from short lists. No label names a key, a rack or a keg. */
+  readonly labels: readonly string[]
+  /** No sample: this node cannot know it, or has none. */
+  readonly read: (sources: FactSources) => readonly Sample[]
+}
+
+type Kind = Fact['kind']
+type Words = Pick<Fact, 'name' | 'help'>
+type Value = number | Histogram
+
+export const fact = (kind: Kind, words: Words, read: (sources: FactSources) => Value | null): Fact => ({
+  ...words,
+  kind,
+  unit: unitOf(words.name),
+  labels: [],
+  read: (sources) => {
+    const value = read(sources)
+    return value === null ? [] : [{ labels: {}, value }]
+  },
+})
+
+export const factBy = (
+  label: string,
+  kind: Kind,
+  words: Words,
+  read: (sources: FactSources) => Iterable<readonly [string, Value]>,
+): Fact => ({
+  ...words,
+  kind,
+  unit: unitOf(words.name),
+  labels: [label],
+  read: (sources) => [...read(sources)].map(([name, value]) => ({ labels: { [label]: name }, value })),
+})
+
+const unitOf = (name: string): Fact['unit'] => {
+  if (name.includes('_seconds')) return 'seconds'
+  return name.includes('_bytes') ? 'bytes' : null
+}

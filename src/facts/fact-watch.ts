@@ -1,0 +1,95 @@
+import { Histogram, latencyBounds, quantileOf } from '../histogram.ts'
+import { heartbeatMs } from '../limits.ts'
+import type { DiskFigures } from '../log/event-log.ts'
+import type { Schedule } from '../schedule.ts'
+
+/** The facts of the last minute are looked at in these steps. */
+export const minuteStepMs = 10_000
+const minuteSteps = 6
+/** The space of the disk is compared with that of a day ago, in these steps. */
+export const diskStepMs = 600_000
+const diskSteps = 144
+
+export type Watched = {
+  readonly storedReadings: () => number
+  readonly storeSeconds: Histogram
+  readonly disk: () => DiskFigures | null
+}
+
+type Moment = { readonly atMs: number; readonly stored: number; readonly counts: readonly number[] }
+type Space = { readonly atMs: number; readonly freeBytes: number }
+
+/** What can only be known by looking at a node again and again. */
+export class FactWatch {
+  readonly loopLagSeconds = new Histogram(latencyBounds)
+  readonly #watched: Watched
+  readonly #schedule: Schedule
+  readonly #passedMs: () => number
+  #moments: readonly Moment[]
+  #spaces: readonly Space[] = []
+  #dueMs: number
+  #forget: () => void = () => {}
+
+  constructor(watched: Watched, schedule: Schedule, passedMs: () => number) {
+    this.#watched = watched
+    this.#schedule = schedule
+    this.#passedMs = passedMs
+    this.#moments = [this.#moment(passedMs())]
+    this.#dueMs = passedMs() + heartbeatMs
+    this.#lookLater()
+  }
+
+  stop(): void {
+    this.#forget()
+  }
+
+  /** Of at most the last minute. `p99Seconds` is `null` if no reading was stored. */
+  get lastMinute(): { readonly stored: number; readonly overMs: number; readonly p99Seconds: number | null } {
+    const now = this.#moment(this.#passedMs())
+    const then = this.#moments[0] ?? now
+    const counts = now.counts.map((count, bucket) => count - (then.counts[bucket] ?? 0))
+    return {
+      stored: now.stored - then.stored,
+      overMs: now.atMs - then.atMs,
+      p99Seconds: quantileOf(this.#watched.storeSeconds.bounds, counts, 0.99),
+    }
+  }
+
+  /** `null`: not known yet. `Infinity`: the disk does not fill. */
+  get diskFullInSeconds(): number | null {
+    const disk = this.#watched.disk()
+    const first = this.#spaces[0]
+    if (disk === null || first === undefined) return null
+    const overMs = this.#passedMs() - first.atMs
+    if (overMs < diskStepMs) return null
+    const bytesPerMs = (first.freeBytes - disk.freeBytes) / overMs
+    if (bytesPerMs <= 0) return Number.POSITIVE_INFINITY
+    return Math.max(0, disk.freeBytes - disk.reserveBytes) / bytesPerMs / 1_000
+  }
+
+  #lookLater(): void {
+    this.#forget = this.#schedule.after(heartbeatMs, () => {
+      const nowMs = this.#passedMs()
+      this.loopLagSeconds.observe(Math.max(0, nowMs - this.#dueMs) / 1_000)
+      this.#dueMs = nowMs + heartbeatMs
+      this.#look(nowMs)
+      this.#lookLater()
+    })
+  }
+
+  #look(nowMs: number): void {
+    const last = this.#moments.at(-1)
+    if (last === undefined || nowMs - last.atMs >= minuteStepMs) {
+      this.#moments = [...this.#moments, this.#moment(nowMs)].slice(-minuteSteps)
+    }
+    const disk = this.#watched.disk()
+    const lastSpace = this.#spaces.at(-1)
+    if (disk === null || (lastSpace !== undefined && nowMs - lastSpace.atMs < diskStepMs)) return
+    this.#spaces = [...this.#spaces, { atMs: nowMs, freeBytes: disk.freeBytes }].slice(-diskSteps)
+  }
+
+  #moment(atMs: number): Moment {
+    const { storedReadings, storeSeconds } = this.#watched
+    return { atMs, stored: storedReadings(), counts: storeSeconds.counts }
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import { diskStepMs, FactWatch } from '../../src/facts/fact-watch.ts'
+import { Histogram, latencyBounds } from '../../src/histogram.ts'
+import { heartbeatMs } from '../../src/limits.ts'
+import { drivenSchedule } from '../support/time/driven-schedule.ts'
+
+const gibibyte = 1024 ** 3
+const hourMs = 3_600_000
+
+const watching = () => {
+  const schedule = drivenSchedule()
+  const node = { stored: 0, freeBytes: 100 * gibibyte, hasDisk: true, heldMs: 0 }
+  const storeSeconds = new Histogram(latencyBounds)
+  const watch = new FactWatch(
+    {
+      storedReadings: () => node.stored,
+      storeSeconds,
+      disk: () =>
+        node.hasDisk ? { freeBytes: node.freeBytes, reserveBytes: gibibyte, logBytes: 1, walBytes: 1 } : null,
+    },
+    schedule,
+    () => schedule.nowMs + node.heldMs,
+  )
+  return { schedule, node, storeSeconds, watch }
+}
+
+describe('FactWatch', () => {
+  test('counts the readings of the last minute alone, and their latency', async () => {
+    const { schedule, node, storeSeconds, watch } = watching()
+    node.stored = 1_000
+    storeSeconds.observe(4)
+    await schedule.advance(90_000)
+    expect(watch.lastMinute).toMatchObject({ stored: 0, p99Seconds: null })
+    node.stored += 60
+    storeSeconds.observe(0.003)
+    const { stored, overMs, p99Seconds } = watch.lastMinute
+    expect(stored).toBe(60)
+    expect(overMs).toBeGreaterThanOrEqual(50_000)
+    expect(overMs).toBeLessThanOrEqual(60_000)
+    expect(p99Seconds).toBeGreaterThan(0.002)
+    expect(p99Seconds).toBeLessThanOrEqual(0.004)
+  })
+
+  test('says how late its timer ran, for which all requests have waited', async () => {
+    const { schedule, node, watch } = watching()
+    await schedule.advance(heartbeatMs)
+    expect(watch.loopLagSeconds.sum).toBe(0)
+    node.heldMs = 200
+    await schedule.advance(heartbeatMs)
+    expect(watch.loopLagSeconds.sum).toBeCloseTo(0.2)
+  })
+
+  test('says when the disk is full at the rate of the last day', async () => {
+    const { schedule, node, watch } = watching()
+    await schedule.advance(diskStepMs - 1)
+    expect(watch.diskFullInSeconds).toBeNull()
+    await schedule.advance(hourMs - diskStepMs + 1 + heartbeatMs)
+    expect(watch.diskFullInSeconds).toBe(Number.POSITIVE_INFINITY)
+    node.freeBytes -= gibibyte
+    // 98 GiB are left above the reserve, at one in an hour.
+    expect((watch.diskFullInSeconds ?? 0) / 3_600).toBeCloseTo(98)
+    await schedule.advance(30 * hourMs)
+    // What was written more than a day ago does not count.
+    expect(watch.diskFullInSeconds).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('counts a disk below its reserve as full, and knows nothing without a disk', async () => {
+    const { schedule, node, watch } = watching()
+    await schedule.advance(hourMs)
+    node.freeBytes = 1
+    expect(watch.diskFullInSeconds).toBe(0)
+    node.hasDisk = false
+    expect(watch.diskFullInSeconds).toBeNull()
+  })
+})

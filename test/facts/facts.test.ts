@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { facts } from '../../src/facts/facts.ts'
+import { factPrinter } from '../../src/facts/print-facts.ts'
+import { isEmbedded } from '../support/logs/engine.ts'
+import { type Service, startService, validReading } from '../support/test-service.ts'
+
+setDefaultTimeout(600_000)
+
+describe('each fact', () => {
+  test('has a conventional name with its unit, and a sentence of help', () => {
+    const names = Object.values(facts).map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const { name, kind, unit, help } of Object.values(facts)) {
+      expect(name).toMatch(/^(cellarbook|process)_[a-z0-9]+(_[a-z0-9]+)*$/)
+      expect([name, name.endsWith('_total')]).toEqual([name, kind === 'counter'])
+      if (unit !== null) expect(name).toMatch(new RegExp(`_${unit}(_total)?$`))
+      expect(help).toMatch(/^[A-Z+0-9].*\.$/)
+    }
+  })
+})
+
+let service: Service
+
+beforeEach(async () => {
+  service = await startService({ isDerived: true })
+})
+afterEach(() => service.stop())
+
+const printed = (): Promise<string> => factPrinter(service.facts).print()
+
+/** By name and labels, as printed. */
+const samples = async (): Promise<ReadonlyMap<string, number>> => {
+  const lines = (await printed()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
+}
+
+describe('the printed facts', () => {
+  test('count stored readings, refusals and requests', async () => {
+    const { key, keyId } = await service.createKey({ limit: { readings: 4, windowMs: 60_000 } })
+    const { value: _, ...valueless } = validReading
+    expect((await service.post(validReading, key)).status).toBe(200)
+    expect((await service.post('{', key)).status).toBe(400)
+    expect((await service.post(validReading, null)).status).toBe(401)
+    expect((await service.postBatch([validReading, validReading, valueless], key)).status).toBe(207)
+    expect((await service.postTo('/check', JSON.stringify(validReading), key)).status).toBe(200)
+    expect((await fetch(`${service.url}/sign-in`)).status).toBe(200)
+    expect((await fetch(`${service.url}/nothing/here`)).status).toBe(404)
+    expect((await fetch(`${service.url}/api/v1/nothing`)).status).toBe(401)
+    await service.untilFolded(keyId, 3)
+    const found = await samples()
+    expect(found.get('cellarbook_readings_stored_total')).toBe(3)
+    expect(found.get('cellarbook_readings_refused_total{code="MALFORMED_JSON"}')).toBe(1)
+    expect(found.get('cellarbook_readings_refused_total{code="MISSING_FIELD"}')).toBe(1)
+    expect(found.get('cellarbook_ingest_seconds_count{stage="whole"}')).toBe(2)
+    const requests = [...found].filter(([name]) => name.startsWith('cellarbook_http_requests_total'))
+    expect(Object.fromEntries(requests)).toEqual({
+      'cellarbook_http_requests_total{route="/api/v1/ingest",code="200"}': 1,
+      'cellarbook_http_requests_total{route="/api/v1/ingest",code="400"}': 1,
+      'cellarbook_http_requests_total{route="/api/v1/ingest",code="401"}': 1,
+      'cellarbook_http_requests_total{route="/api/v1/ingest/batch",code="207"}': 1,
+      'cellarbook_http_requests_total{route="/api/v1/ingest/check",code="200"}': 1,
+      'cellarbook_http_requests_total{route="/sign-in",code="200"}': 1,
+      'cellarbook_http_requests_total{route="/*",code="404"}': 1,
+      'cellarbook_http_requests_total{route="/api/*",code="401"}': 1,
+    })
+  })
+
+  test('have cumulative buckets whose last one is the count', async () => {
+    const { key } = await service.createKey()
+    await service.post(validReading, key)
+    const found = await samples()
+    const buckets = [...found].filter(([name]) => name.startsWith('cellarbook_ingest_seconds_bucket{stage="commit"'))
+    const counts = buckets.map(([, count]) => count)
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+    expect(buckets.at(-1)?.[0]).toEndWith('le="+Inf"}')
+    expect(counts.at(-1)).toBe(found.get('cellarbook_ingest_seconds_count{stage="commit"}') ?? -1)
+    expect(found.get('cellarbook_ingest_seconds_count{stage="commit"}')).toBeGreaterThan(0)
+    expect(found.get('cellarbook_commit_group_events_sum')).toBeGreaterThan(0)
+  })
+
+  test('name no key, cellar, rack, keg or address', async () => {
+    const { key, keyId } = await service.createKey({ label: 'label-of-key' })
+    await service.post({ ...validReading, rack: 'name-of-rack', keg: 'name-of-keg' }, key)
+    await service.post({ ...validReading, rack: 'name-of-rack', cellar: 'name-of-cellar' }, key)
+    await fetch(`${service.url}/keys/${keyId}`)
+    await fetch(`${service.url}/cellars/name-of-cellar/racks/name-of-rack`)
+    await fetch(`${service.url}/api/name-of-rack`, { headers: { 'X-API-Key': key } })
+    const text = await printed()
+    expect(text).toContain('route="/cellars/:cellar/racks/:rack"')
+    for (const name of [keyId, 'label-of-key', 'name-of-', 'wine-berlin', '127.0.0.1']) expect(text).not.toContain(name)
+  })
+
+  test('say what the log, its models and the node are doing', async () => {
+    await service.createKey()
+    const found = await samples()
+    expect(found.get('cellarbook_ready')).toBe(1)
+    expect(found.get('cellarbook_log_available')).toBe(1)
+    expect(found.get('cellarbook_model_ready{model="readings"}')).toBe(1)
+    expect(found.get('cellarbook_trouble{reason="full"}')).toBe(0)
+    expect(found.get('cellarbook_clock_trouble{kind="leapt"}')).toBe(0)
+    expect(found.get('cellarbook_actors{kind="cellar"}')).toBe(1)
+    expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+    expect(found.has('cellarbook_store_connections_total')).toBe(!isEmbedded)
+  })
+})
