@@ -89,12 +89,7 @@ export const noFilter: Partial<KeyQuery> = {
 }
 
 export const isFiltered = (query: KeyQuery): boolean =>
-  query.words.length > 0 ||
-  query.expires !== null ||
-  query.unused !== null ||
-  query.nearLimit ||
-  query.refusedToday ||
-  query.rotation
+  keyFields(query).length > keyFields({ ...query, ...noFilter }).length
 
 /** On a narrow screen, where a table has no heads. */
 export const OrderLinks = (props: Pick<ListProps, 'cellar' | 'list'>): JSX.Element => {

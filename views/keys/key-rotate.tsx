@@ -9,7 +9,7 @@ import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
 import { KeyId, KeyLink } from './rotation-state.tsx'
 
 /** `typed` is the value that the form sends. */
-type Overlap = { readonly typed: string; readonly ms: number }
+export type Overlap = { readonly typed: string; readonly ms: number }
 
 export const RotateKeyPage = (props: {
   readonly shell: Shell
@@ -46,18 +46,32 @@ export const RotateKeyPage = (props: {
         )}
         {apiKey.status === 'suspended' ? <p>The old key stays suspended. The new key is active.</p> : null}
         <Replaced apiKey={apiKey} />
-        <Choices
-          name="overlap"
+        <OverlapField
+          form={form}
+          overlaps={props.overlaps}
           legend="When the old key stops"
           hint="The time is counted from the first reading with the new key. A test reading counts too."
-          choices={props.overlaps.map(({ typed, ms }) => [typed, ms === 0 ? 'At once' : `After ${durationWords(ms)}`])}
-          chosen={form.values.overlap}
-          fault={form.faults.overlap}
         />
       </PostForm>
     </Layout>
   )
 }
+
+export const OverlapField = (props: {
+  readonly form: Form<RotateField>
+  readonly overlaps: readonly Overlap[]
+  readonly legend: string
+  readonly hint: string
+}): JSX.Element => (
+  <Choices
+    name="overlap"
+    legend={props.legend}
+    hint={props.hint}
+    choices={props.overlaps.map(({ typed, ms }) => [typed, ms === 0 ? 'At once' : `After ${durationWords(ms)}`])}
+    chosen={props.form.values.overlap}
+    fault={props.form.faults.overlap}
+  />
+)
 
 /** So that the admin can decide: a device may soon use that key, or perhaps nobody saved its text. */
 const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {

@@ -238,34 +238,31 @@ const KeyMenu = ({ apiKey: { keyId, label, status, canRotate } }: { readonly api
         </span>
       </button>
       <ul class="menu" id={`menu-${keyId}`} popover>
-        {canRotate ? <MenuLink href={paths.rotateKey(keyId)} words="Rotate" /> : null}
-        <MenuLink href={paths.editKey(keyId)} words="Edit" />
-        {status === 'suspended' ? (
-          <MenuLink href={paths.resumeKey(keyId)} words="Resume" isAsked />
-        ) : (
-          <MenuLink href={paths.suspendKey(keyId)} words="Suspend" isAsked />
-        )}
-        <MenuLink href={paths.revokeKey(keyId)} words="Revoke" isAsked isDangerous />
+        {canRotate ? (
+          <li>
+            <a href={paths.rotateKey(keyId)}>Rotate</a>
+          </li>
+        ) : null}
+        <li>
+          <a href={paths.editKey(keyId)}>Edit</a>
+        </li>
+        <li>
+          {status === 'suspended' ? (
+            <a href={paths.resumeKey(keyId)} data-dialog>
+              Resume
+            </a>
+          ) : (
+            <a href={paths.suspendKey(keyId)} data-dialog>
+              Suspend
+            </a>
+          )}
+        </li>
+        <li>
+          <a href={paths.revokeKey(keyId)} class="danger" data-dialog>
+            Revoke
+          </a>
+        </li>
       </ul>
     </>
   )
 }
-
-/** `isAsked`: with JavaScript, the question opens in a dialog. */
-const MenuLink = (props: {
-  readonly href: string
-  readonly words: string
-  readonly isAsked?: boolean
-  readonly isDangerous?: boolean
-}): JSX.Element => (
-  <li>
-    <a
-      href={props.href}
-      class={props.isDangerous ? 'danger' : undefined}
-      data-dialog={props.isAsked ? '' : undefined}
-      safe
-    >
-      {props.words}
-    </a>
-  </li>
-)

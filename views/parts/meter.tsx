@@ -22,9 +22,9 @@ export const UsageMeter = (props: { readonly used: number | null; readonly limit
 }
 
 /** The Content-Security-Policy forbids inline styles, so an SVG attribute sets the width. */
-export const Meter = (props: { readonly share: number }): JSX.Element => {
+export const Meter = (props: { readonly share: number; readonly isGood?: boolean }): JSX.Element => {
   const percent = Math.min(100, 100 * props.share)
-  const level = percent >= 90 ? 'high' : percent >= 60 ? 'raised' : 'calm'
+  const level = props.isGood ? 'calm' : percent >= 90 ? 'high' : percent >= 60 ? 'raised' : 'calm'
   return (
     <svg class={`meter ${level}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
       <rect class="meter-track" width="100" height="4" />

@@ -1,4 +1,5 @@
 import { ActionLink } from '../../parts/action-link.tsx'
+import { Meter } from '../../parts/meter.tsx'
 import { Name } from '../../parts/name.tsx'
 import { countOf, countText } from '../../parts/quantity.ts'
 import { type Column, Table } from '../../parts/table.tsx'
@@ -136,14 +137,7 @@ const Racks = ({ rotation, racks, nowMs }: RotationProps & { readonly racks: Rac
 }
 
 export const SwitchedMeter = ({ racks: { counts } }: { readonly racks: RacksView }): JSX.Element =>
-  counts.all === 0 ? (
-    ''
-  ) : (
-    <svg class="meter switched" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      <rect class="meter-track" width="100" height="4" />
-      <rect class="meter-fill" width={((100 * counts.switched) / counts.all).toFixed(1)} height="4" />
-    </svg>
-  )
+  counts.all === 0 ? '' : <Meter share={counts.switched / counts.all} isGood />
 
 /** Of the racks that used the old key. */
 export const switchedText = ({ counts: { all, switched, new: only }, seenFromMs }: RacksView): string => {

@@ -1,20 +1,20 @@
 import { Layout } from '../../frame/layout.tsx'
 import { ConfirmCard } from '../../parts/confirm-card.tsx'
-import { Choices, FormFault, TextField } from '../../parts/field.tsx'
+import { FormFault, TextField } from '../../parts/field.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { Crumbs } from '../../parts/nav-links.tsx'
 import { countOf, countText } from '../../parts/quantity.ts'
 import { Ago } from '../../parts/time.tsx'
-import { durationWords } from '../../parts/time-words.ts'
 import type { Shell } from '../../types.ts'
 import { ExpiryField, LimitFields, newChoices } from '../key-form.tsx'
+import { type Overlap, OverlapField } from '../key-rotate.tsx'
 import { switchedText } from '../rotation/rotation-card.tsx'
 import type { ChosenKey, KeysChosen, SeveralChange } from './several-types.ts'
 
 type Props = {
   readonly shell: Shell
   readonly chosen: KeysChosen
-  readonly overlaps: readonly { readonly typed: string; readonly ms: number }[]
+  readonly overlaps: readonly Overlap[]
 }
 
 export const ConfirmSeveralPage = ({ shell, chosen, overlaps }: Props): JSX.Element => {
@@ -185,13 +185,11 @@ const Fields = ({ chosen, overlaps }: Pick<Props, 'chosen' | 'overlaps'>): JSX.E
       {change === 'expiry' ? <ExpiryField form={form} choices={newChoices} expiresAt={null} /> : null}
       {change === 'limit' ? <LimitFields form={form} legend="Limit of each key" defaultLimit={null} /> : null}
       {change === 'rotate' ? (
-        <Choices
-          name="overlap"
+        <OverlapField
+          form={form}
+          overlaps={overlaps}
           legend="When an old key stops"
           hint="The time is counted from the first reading with its new key. A test reading counts too."
-          choices={overlaps.map(({ typed, ms }) => [typed, ms === 0 ? 'At once' : `After ${durationWords(ms)}`])}
-          chosen={form.values.overlap}
-          fault={form.faults.overlap}
         />
       ) : null}
       {isAsked(change) ? (

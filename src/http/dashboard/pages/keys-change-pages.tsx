@@ -9,22 +9,14 @@ import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal
 import { invalidField, parseReason } from '../../../domain/text.ts'
 import { isUuid } from '../../../domain/uuid.ts'
 import { newKeysFile } from '../../../export/new-keys-file.ts'
-import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../../limits.ts'
+import { rotationOverlapMsDefault } from '../../../limits.ts'
 import { keysChangedMax } from '../forms/change-runs.ts'
 import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { changeRunView } from '../show/change-run-view.ts'
-import {
-  ableOf,
-  backOf,
-  type Chosen,
-  chosenIn,
-  factsOf,
-  markOf,
-  splitConfirmed,
-  withRacks,
-} from '../show/keys-chosen.ts'
+import { backOf, type Chosen, chosenIn, factsOf, markOf, splitConfirmed, withRacks } from '../show/keys-chosen.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+import { overlaps } from './rotate-pages.tsx'
 
 /** More are revoked only after their number was typed. */
 export const revokedUntypedMax = 10
@@ -39,10 +31,10 @@ export const showKeysChange = async (deps: DashboardDeps, visit: SignedInVisit):
 const chosenOrAnswer = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Chosen | Response> => {
   const chosen = await chosenIn(deps, visit)
   if (chosen === null) return notFound(visit)
-  const { keys, mayLack } = chosen
-  if (mayLack) return seeOther(visit, backOf(visit.query), { notice: 'keys_may_lack' })
-  if (keys.length === 0) return seeOther(visit, backOf(visit.query), { notice: 'no_key_chosen' })
-  if (keys.length > keysChangedMax) return seeOther(visit, backOf(visit.query), { notice: 'too_many_keys_chosen' })
+  const keys = chosen.able.length + chosen.staying.length
+  if (chosen.mayLack) return seeOther(visit, backOf(visit.query), { notice: 'keys_may_lack' })
+  if (keys === 0) return seeOther(visit, backOf(visit.query), { notice: 'no_key_chosen' })
+  if (keys > keysChangedMax) return seeOther(visit, backOf(visit.query), { notice: 'too_many_keys_chosen' })
   return chosen
 }
 
@@ -54,7 +46,7 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
   const sentBefore = deps.changes.ofForm(formId, visit.session.email)
   if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
   if (chosen instanceof Response) return chosen
-  const { named, came, gone } = splitConfirmed(visit.form('_confirmed'), ableOf(deps, chosen))
+  const { named, came, gone } = splitConfirmed(visit.form('_confirmed'), chosen.able)
   const moved = came.length + gone === 0 ? null : { came: came.length, left: gone }
   if (named.length === 0 || (moved !== null && visit.form('_again') === ''))
     return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
@@ -151,13 +143,11 @@ const confirmPage = async (
     mustType: chosen.change === 'revoke' ? numberToType(facts.count) : null,
     form: { values, faults: placedFaults(values, faults) },
     formId: form('_form') || core.entropy.requestId(nowMs),
-    confirmed: markOf(ableOf(deps, chosen)),
+    confirmed: markOf(chosen.able),
     isAskedAgain: moved !== null || form('_again') !== '',
   }
   return <ConfirmSeveralPage shell={visit.shell} chosen={shown} overlaps={overlaps} />
 }
-
-const overlaps = rotationOverlapsMs.map((ms) => ({ typed: overlapTyped(ms), ms }))
 
 export const showChangeRun = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { id = '' } = visit.params

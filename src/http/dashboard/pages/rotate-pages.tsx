@@ -41,7 +41,7 @@ export const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise
   return refusedPage(visit, rotated.refusal, { back, again })
 }
 
-const overlaps = rotationOverlapsMs.map((ms) => ({ typed: overlapTyped(ms), ms }))
+export const overlaps = rotationOverlapsMs.map((ms) => ({ typed: overlapTyped(ms), ms }))
 
 type Shown = {
   readonly key: KeyState

@@ -13,13 +13,8 @@ import { racksOfMany } from './rotation-views.ts'
 
 const keysNamedMax = 10
 
-export type Chosen = {
+export type Chosen = ReturnType<typeof splitKeys> & {
   readonly change: SeveralChange
-  /** Those that were used last come first, so they are also changed first. */
-  readonly keys: readonly KeyState[]
-  readonly isFound: boolean
-  /** Otherwise a new expiry leaves expired keys as they are. */
-  readonly isExpiredMeant: boolean
   /** Keys can be missing among those that the filter found. */
   readonly mayLack: boolean
 }
@@ -28,15 +23,16 @@ export type Chosen = {
 export const chosenIn = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<Chosen | null> => {
   const change = severalChanges.find((known) => known === query.get('do'))
   if (change === undefined) return null
-  const isFound = query.get('all') === 'on'
-  if (isFound) {
+  if (query.get('all') === 'on') {
     const wanted = { filter: keyFilterOf(query, cellarIn(query)), sort: 'used', isReversed: false } as const
     const { keys, mayLack } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
-    return { change, keys, isFound, isExpiredMeant: wanted.filter.status === 'expired', mayLack }
+    const isExpiredMeant = wanted.filter.status === 'expired'
+    return { change, mayLack, ...splitKeys(core, keys, { change, isExpiredMeant }) }
   }
   const named = [...new Set(query.getAll('key'))].flatMap((keyId) => core.projections.keys.get(keyId) ?? [])
+  // Those that were used last are also changed first.
   const keys = named.toSorted((a, b) => lastUseOf(core, b) - lastUseOf(core, a))
-  return { change, keys, isFound, isExpiredMeant: true, mayLack: false }
+  return { change, mayLack: false, ...splitKeys(core, keys, { change, isExpiredMeant: true }) }
 }
 
 /** The racks of the first old keys that are to be retired. */
@@ -64,13 +60,8 @@ type Facts = Omit<
   'change' | 'href' | 'back' | 'mustType' | 'form' | 'formId' | 'confirmed' | 'moved' | 'isAskedAgain'
 >
 
-/** Those that the change is for. */
-export const ableOf = ({ core }: DashboardDeps, chosen: Chosen): readonly KeyState[] =>
-  splitKeys(core, chosen.keys, chosen).able
-
-export const factsOf = (deps: DashboardDeps, chosen: Chosen): Facts => {
+export const factsOf = (deps: DashboardDeps, { able, staying }: Chosen): Facts => {
   const nowMs = deps.core.clock.now()
-  const { able, staying } = splitKeys(deps.core, chosen.keys, chosen)
   return {
     count: able.length,
     shown: able.slice(0, keysNamedMax).map((key) => chosenKey(deps, key)),

@@ -48,15 +48,13 @@ export const rotationOf = async (
   { nowMs, owner }: Asker,
 ): Promise<RotationView> => {
   const { keyId, cellar, expiresAt } = old
-  const keyIds = keysOf(deps, old)
-  const answered = await deps.core.questions.ask('racksOfKeys', { keyIds }, { owner })
-  const told = isLate(answered) ? null : answerOr(answered, null)
+  const racks = await racksOfMany(deps, [old], owner)
   const successor = successorOf(deps, old, nowMs)
   if (successor === null) throw new Error(`Cannot show the rotation of key "${keyId}": it was never rotated`)
   return {
     old: { keyId, cellar, expiresAt, status: keyStatus(old, nowMs) },
     successor,
-    racks: told === null ? null : racksView(deps, told, { keyIds, usedAt: successor.usedAt }),
+    racks: racks.get(keyId) ?? null,
   }
 }
 
@@ -67,19 +65,18 @@ export const racksOfMany = async (
   owner: string,
 ): Promise<ReadonlyMap<string, RacksView>> => {
   const found = new Map<string, RacksView>()
-  const waiting = olds.map((old) => ({ keyIds: keysOf(deps, old), usedAt: old.rotation?.superseded?.usedAt ?? null }))
-  for (let at = 0; at < waiting.length; ) {
-    const asked: Rotated[] = []
-    let keys = 0
-    for (
-      let next = waiting[at];
-      next !== undefined && keys + next.keyIds.length <= askRackKeysMax;
-      next = waiting[at]
-    ) {
-      asked.push(next)
-      keys += next.keyIds.length
-      at += 1
+  const together: Rotated[][] = []
+  let room = 0
+  for (const old of olds) {
+    const keyIds = keysOf(deps, old)
+    if (keyIds.length > room) {
+      together.push([])
+      room = askRackKeysMax
     }
+    together.at(-1)?.push({ keyIds, usedAt: old.rotation?.superseded?.usedAt ?? null })
+    room -= keyIds.length
+  }
+  for (const asked of together) {
     const keyIds = asked.flatMap((each) => each.keyIds)
     const answered = await deps.core.questions.ask('racksOfKeys', { keyIds }, { owner })
     const told = isLate(answered) ? null : answerOr(answered, null)
