@@ -736,7 +736,7 @@ const keyListOf = (texts: Texts, keys: readonly KeyView[], query: Partial<KeyQue
       day:
         key.lastUsedAt === null
           ? null
-          : { accepted, refused, busiest: 2_520, share: 0.42, racks: [texts('rack')], moreRacks: 3 },
+          : { accepted, refused, busiest: 2_520, share: 0.42, racks: [texts('rack')], racksTotal: 4 },
       racks: key.successor === null ? null : sampleRacks(texts, nowMs),
     })),
     found: 2 * keys.length,

@@ -20,9 +20,9 @@ export type KeyDay = {
   readonly busiest: number
   /** Of its limit, at least. */
   readonly share: number
-  /** The latest first. */
+  /** The latest two, of all. */
   readonly racks: readonly string[]
-  readonly moreRacks: number
+  readonly racksTotal: number
 }
 
 export type KeyRow = Omit<KeyView, 'lastCheckedAt' | 'accepted' | 'used' | 'lastRefusal'> & {

@@ -76,15 +76,14 @@ export const keyColumns = (props: ListProps): readonly (Column<KeyRow> | null)[]
 ]
 
 /** The latest one, or both of two. */
-const Racks = ({ day: { racks, moreRacks } }: { readonly day: KeyDay }): JSX.Element => {
+const Racks = ({ day: { racks, racksTotal } }: { readonly day: KeyDay }): JSX.Element => {
   const [last, other] = racks
   if (last === undefined) return ''
-  const more = racks.length + moreRacks - 1
   return (
     <span class="under quiet">
       <Name text={last} />
-      {other === undefined ? null : more > 1 ? (
-        <span safe>{` and ${countText(more)} more`}</span>
+      {other === undefined ? null : racksTotal > 2 ? (
+        <span safe>{` and ${countText(racksTotal - 1)} more`}</span>
       ) : (
         <>
           {', '}

@@ -1,14 +1,9 @@
-import {
-  addressKeysMax,
-  type ChangeRunView,
-  type SeveralChange,
-  severalChanges,
-} from '../../../../views/keys/several/several-types.ts'
+import { addressKeysMax, type ChangeRunView } from '../../../../views/keys/several/several-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { commandProblemOf } from '../../command-problem.ts'
 import type { ChangeRun } from '../forms/change-runs.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { backOf } from './keys-chosen.ts'
+import { backOf, changeIn } from './keys-chosen.ts'
 
 const listedMax = 100
 
@@ -19,7 +14,7 @@ export const changeRunView = (deps: DashboardDeps, run: ChangeRun): ChangeRunVie
   const { refused, tried, same } = run
   return {
     id: run.id,
-    change: changeOf(query),
+    change: changeIn(query) ?? 'suspend',
     count: run.keyIds.length,
     changed: tried.size - refused.length - same,
     same,
@@ -47,6 +42,3 @@ const addressOf = (query: URLSearchParams, keyIds: readonly string[]): string =>
   for (const keyId of keyIds.slice(0, addressKeysMax)) named.append('key', keyId)
   return `${paths.changeKeys}?${named}`
 }
-
-const changeOf = (query: URLSearchParams): SeveralChange =>
-  severalChanges.find((known) => known === query.get('do')) ?? 'suspend'

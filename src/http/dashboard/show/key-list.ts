@@ -70,15 +70,9 @@ const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], owner: str
 }
 
 /** `waiting` refusals are of this hour, or of the last minutes before it. */
-const dayView = (
-  { accepted, refused, busiest, racks, racksTotal }: KeyDay,
-  limit: Limit,
-  waiting: number,
-): KeyRow['day'] => ({
-  accepted,
-  refused: refused.with(-1, (refused.at(-1) ?? 0) + waiting),
-  busiest,
-  share: limitShare(busiest, limit),
-  racks: racks.map(({ rack }) => rack),
-  moreRacks: racksTotal - racks.length,
+const dayView = ({ keyId: _, ...day }: KeyDay, limit: Limit, waiting: number): KeyRow['day'] => ({
+  ...day,
+  refused: day.refused.with(-1, (day.refused.at(-1) ?? 0) + waiting),
+  share: limitShare(day.busiest, limit),
+  racks: day.racks.map(({ rack }) => rack),
 })

@@ -21,8 +21,8 @@ export type Chosen = ReturnType<typeof splitKeys> & {
 
 /** The keys that the address names, or all that its filter finds. `null`: it names no change. */
 export const chosenIn = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<Chosen | null> => {
-  const change = severalChanges.find((known) => known === query.get('do'))
-  if (change === undefined) return null
+  const change = changeIn(query)
+  if (change === null) return null
   if (query.get('all') === 'on') {
     const wanted = { filter: keyFilterOf(query, cellarIn(query)), sort: 'used', isReversed: false } as const
     const { keys, mayLack } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
@@ -34,6 +34,9 @@ export const chosenIn = async ({ core }: DashboardDeps, { query, session }: Sign
   const keys = named.toSorted((a, b) => lastUseOf(core, b) - lastUseOf(core, a))
   return { change, mayLack: false, ...splitKeys(core, keys, { change, isExpiredMeant: true }) }
 }
+
+export const changeIn = (query: URLSearchParams): SeveralChange | null =>
+  severalChanges.find((known) => known === query.get('do')) ?? null
 
 /** The racks of the first old keys that are to be retired. */
 export const withRacks = async (
