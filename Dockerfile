@@ -14,7 +14,6 @@ FROM ${BUN_IMAGE}
 WORKDIR /app
 COPY --from=install /app/node_modules node_modules
 COPY package.json bun.lock bunfig.toml tsconfig.json ./
-COPY deploy/health-check.ts deploy/
 COPY docs/devices.md docs/
 COPY docs/programs docs/programs
 COPY projections projections
@@ -27,7 +26,7 @@ USER bun
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data BUN_JSC_forceRAMSize=71303168 BUN_JSC_heapGrowthFunctionThresholdInMB=1
 VOLUME /data
 EXPOSE 3000
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["bun", "deploy/health-check.ts"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["bun", "src/main.ts", "health"]
 # SIGTERM drains for up to ten seconds: `docker stop` waits that long by default.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["bun", "src/main.ts"]

@@ -4,6 +4,7 @@ import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { type Variable, variables } from '../variables.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
 import { addConfigCommand } from './commands/config-command.ts'
+import { addHealthCommand } from './commands/health-command.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addLogCommands } from './commands/log-commands.ts'
 import { addOperatorCommands } from './commands/operator-commands.ts'
@@ -62,6 +63,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
   addOperatorCommands(program, runner)
   addLogCommands(program, runner)
   addConfigCommand(program, runner)
+  addHealthCommand(program, runner)
   addSimulateCommand(program, runner)
   addHelpCommand(program)
   return program

@@ -1,10 +1,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
+import { cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { scripts } from '../../package.json'
-import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
-import { selfSigned } from '../support/certificate.ts'
+import { scripts } from '../../../package.json'
+import { newFolder, root, startProcess } from '../../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
 
@@ -42,40 +40,10 @@ test('the service starts and shows pages with only the files of its container', 
   expect(await service.stop()).toBe(0)
 })
 
-const healthCheck = (): readonly string[] => {
-  const [, words = '[]'] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
-  const [program, ...rest] = JSON.parse(words)
-  expect(program).toBe('bun')
-  return [process.execPath, ...rest]
-}
-
-const healthOf = (service: ServiceProcess, environment: Readonly<Record<string, string>>): Promise<number> =>
-  Bun.spawn([...healthCheck()], {
-    cwd: program.path,
-    env: environmentOf({ ...environment, PORT: new URL(service.url).port }),
-    stdout: 'ignore',
-    stderr: 'ignore',
-  }).exited
-
-const addresses = Object.values(networkInterfaces()).flatMap((interfaces = []) =>
-  interfaces.map(({ address }) => address),
-)
-
-test('the container is healthy only while the service answers, at any HOST', async () => {
-  for (const { from, to } of copied()) cpSync(join(root, from), join(program.path, to), { recursive: true })
-  const { cert, key } = selfSigned()
-  const secure = { TLS_CERT: join(data.path, 'cert.pem'), TLS_KEY: join(data.path, 'key.pem') }
-  writeFileSync(secure.TLS_CERT, cert)
-  writeFileSync(secure.TLS_KEY, key)
-  // Docker can give each container a proxy. The health check must not ask it.
-  const proxy = { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'example.org' }
-  const hosts = ['0.0.0.0', ...(addresses.includes('::1') ? ['::', '::1'] : [])]
-  for (const environment of [proxy, secure, ...hosts.map((HOST) => ({ HOST }))]) {
-    const service = await startProcess(join(data.path, 'log'), { environment })
-    expect(await healthOf(service, environment)).toBe(0)
-    await service.stop()
-    expect(await healthOf(service, environment)).not.toBe(0)
-  }
+test('the container asks itself by the command `health` whether it is healthy', () => {
+  const wordsOf = (instruction: RegExp): unknown =>
+    JSON.parse(instruction.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]')
+  expect(wordsOf(/^HEALTHCHECK .* CMD (\[.*\])$/m)).toEqual([...Object(wordsOf(/^ENTRYPOINT (\[.*\])$/m)), 'health'])
 })
 
 test('the container gets every file that it copies', () => {

@@ -1,9 +1,9 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readingsStream } from '../../src/domain/stream-names.ts'
-import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
-import { selfSigned } from '../support/certificate.ts'
+import { readingsStream } from '../../../src/domain/stream-names.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../../support/cellarbook.ts'
+import { selfSigned } from '../../support/certificate.ts'
 
 setDefaultTimeout(600_000)
 
