@@ -120,7 +120,6 @@ export const askKeysAtOnceMax = 500
 export const askPeakHoursMax = 48
 export const askKeyDaysMax = 100
 export const askLatestRacksMax = 3
-export const askRacksAtOnceMax = 1_000
 export const askRackKeysMax = 20
 export const askRacksOfKeysMax = 2_000
 /** Keys whose cellars a search remembers. */

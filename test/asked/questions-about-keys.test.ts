@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { eachLoad } from '../../src/actors/search/each-load.ts'
+import { eachLoad } from '../../src/actors/search/find-keys.ts'
 import { startService, testCellar, validReading } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { KeysChange } from '../../src/actors/key/change-keys.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { KeySelection } from '../../src/cli/control/change-keys-operation.ts'
 import { type Operation, perform } from '../../src/cli/control/operations.ts'
@@ -43,20 +44,18 @@ const opened = async (keys: number) => {
       lines.push(step.value)
     }
   }
-  const revoke = (keys: KeySelection, options: { isDryRun?: boolean; isConfirmed?: boolean } = {}) =>
-    run({
-      op: 'change_keys',
-      keys,
-      change: { do: 'revoke', reason: '' },
-      isDryRun: false,
-      isConfirmed: false,
-      ...options,
-    })
+  const change = (
+    keys: KeySelection,
+    wanted: KeysChange,
+    options: { isDryRun?: boolean; isConfirmed?: boolean } = {},
+  ) => run({ op: 'change_keys', keys, change: wanted, isDryRun: false, isConfirmed: false, ...options })
+  const revoke = (keys: KeySelection, options = {}) => change(keys, { do: 'revoke', reason: '' }, options)
   const revoked = () => keyIds.filter((keyId) => core.projections.keys.get(keyId)?.revoked != null).length
-  return { log, core, context, keyIds, run, revoke, revoked }
+  return { log, core, context, keyIds, run, change, revoke, revoked }
 }
 
 const all = { filter: { ...anyKey, words: ['press'] } }
+const suspend = { do: 'suspend', reason: '' } as const
 
 test('more than ten keys are revoked only with --yes, and --dry-run only lists them', async () => {
   const { revoke, revoked } = await opened(11)
@@ -121,12 +120,11 @@ test('key revoke on a terminal shows the named keys, and asks before it revokes 
 })
 
 test('key retire stops only old keys whose new key is in use', async () => {
-  const { core, keyIds, run } = await opened(2)
+  const { core, keyIds, change } = await opened(2)
   const [old = '', other = ''] = keyIds
   const rotated = await core.keys.rotate(old, { overlapMs: 3_600_000 }, testAsker)
   const next = rotated.ok ? rotated.value.state.keyId : ''
-  const retire = (keyId: string) =>
-    run({ op: 'change_keys', keys: { keyIds: [keyId] }, change: { do: 'retire' }, isDryRun: false, isConfirmed: false })
+  const retire = (keyId: string) => change({ keyIds: [keyId] }, { do: 'retire' })
   const unused = '0 keys retired. 1 key left as before: without a new key that works and is in use.'
   for (const keyId of [old, other]) expect((await retire(keyId)).end).toEqual({ exitCode: 0, message: unused })
   const reading = { cellar: 'berlin', rack: 'rack-1', keg: 'temperature', value: 1, timestamp: '2026-03-01T12:00:00Z' }
@@ -156,7 +154,7 @@ test('ten keys are revoked without --yes', async () => {
 })
 
 test('keys that cannot change are neither counted nor refused if a filter finds them', async () => {
-  const { core, keyIds, run, revoke } = await opened(12)
+  const { core, keyIds, change, revoke } = await opened(12)
   for (const keyId of keyIds.slice(2)) await core.keys.revoke(keyId, '', testAsker)
   const dry = await revoke(all, { isDryRun: true })
   expect([dry.lines.length, dry.end]).toEqual([
@@ -167,11 +165,10 @@ test('keys that cannot change are neither counted nor refused if a filter finds 
         'Nothing was changed. 2 keys would be revoked, 0 of them used in the last hour. This cannot be undone. 10 keys would stay as before: already revoked.',
     },
   ])
-  const suspend = { op: 'change_keys', change: { do: 'suspend', reason: '' }, isConfirmed: false } as const
   const asked = [{ filter: all.filter }, { keyIds: keyIds.slice(1, 3) }, { keyIds: ['nobody00'] }]
   const codes: number[] = []
   for (const keys of asked)
-    for (const isDryRun of [true, false]) codes.push((await run({ ...suspend, keys, isDryRun })).end.exitCode)
+    for (const isDryRun of [true, false]) codes.push((await change(keys, suspend, { isDryRun })).end.exitCode)
   expect(codes).toEqual([0, 0, 1, 1, 1, 1])
   expect((await revoke(all)).end).toEqual({
     exitCode: 0,
@@ -180,16 +177,9 @@ test('keys that cannot change are neither counted nor refused if a filter finds 
 })
 
 test('a new expiry leaves out expired keys, unless they or their status are named', async () => {
-  const { core, keyIds, run } = await opened(3)
+  const { core, keyIds, change } = await opened(3)
   for (const keyId of keyIds.slice(1)) await core.keys.setExpiry(keyId, core.clock.now(), testAsker)
-  const set = (keys: KeySelection) =>
-    run({
-      op: 'change_keys',
-      keys,
-      change: { do: 'change', changes: { expiresAt: null, note: 'seen' } },
-      isDryRun: false,
-      isConfirmed: false,
-    })
+  const set = (keys: KeySelection) => change(keys, { do: 'change', changes: { expiresAt: null, note: 'seen' } })
   const ends = () => keyIds.map((keyId) => core.projections.keys.get(keyId)?.expiresAt === null)
   expect((await set(all)).end.message).toBe('1 key changed. 2 keys left as before: expired.')
   expect(ends()).toEqual([true, false, false])
@@ -200,34 +190,26 @@ test('a new expiry leaves out expired keys, unless they or their status are name
 })
 
 test('all keys are changed only with --yes, and a wrong value is told once', async () => {
-  const { core, keyIds, run } = await opened(2)
-  const suspend = (status: 'all' | 'active' | 'suspended', reason: string, isConfirmed = false) =>
-    run({
-      op: 'change_keys',
-      keys: { filter: { ...anyKey, status } },
-      change: { do: 'suspend', reason },
-      isDryRun: false,
-      isConfirmed,
-    })
+  const { core, keyIds, change } = await opened(2)
+  const suspendAll = (status: 'all' | 'active' | 'suspended', reason: string, isConfirmed = false) =>
+    change({ filter: { ...anyKey, status } }, { do: 'suspend', reason }, { isConfirmed })
   for (const status of ['all', 'active'] as const) {
-    const { exitCode, message } = (await suspend(status, '')).end
+    const { exitCode, message } = (await suspendAll(status, '')).end
     expect([exitCode, message]).toEqual([1, expect.stringContaining('2 keys would be suspended')])
   }
-  const wrong = await suspend('all', 'x'.repeat(301), true)
+  const wrong = await suspendAll('all', 'x'.repeat(301), true)
   expect([wrong.lines, wrong.end.exitCode]).toEqual([[], 1])
   expect(wrong.end.message).toStartWith('The reason')
   expect(keyIds.map((keyId) => core.projections.keys.get(keyId)?.suspended)).toEqual([null, null])
-  expect((await suspend('all', '', true)).end).toEqual({ exitCode: 0, message: '2 keys suspended.' })
+  expect((await suspendAll('all', '', true)).end).toEqual({ exitCode: 0, message: '2 keys suspended.' })
 })
 
 test('a refused key is a line of its own, and the others are changed', async () => {
-  const { keyIds, run, revoke } = await opened(4)
+  const { keyIds, change, revoke } = await opened(4)
   const [first = '', second = '', third = ''] = keyIds
   await revoke({ keyIds: [first] })
-  const suspend = { do: 'suspend', reason: '' } as const
-  const asked = { op: 'change_keys', change: suspend, isDryRun: false, isConfirmed: false } as const
-  await run({ ...asked, keys: { keyIds: [second] } })
-  const { lines, end } = await run({ ...asked, keys: { keyIds: [first, second, third, 'nobody00', third] } })
+  await change({ keyIds: [second] }, suspend)
+  const { lines, end } = await change({ keyIds: [first, second, third, 'nobody00', third] }, suspend)
   const told = lines.map((line) => (line.kind === 'unchanged_key' ? line.value : line.kind))
   expect(told.filter((one) => one === 'key')).toHaveLength(2)
   expect(told).toContainEqual({
@@ -270,8 +252,11 @@ describe.each([true, false])('cellarbook key, with a service: %p,', (isServing) 
   })
 
   test('lists the keys that filters find, in the wanted order', async () => {
-    const listed = async (...words: string[]) =>
-      (await run('key', 'list', '--json', ...words)).lines.map((line) => line['label'])
+    const listed = async (...words: string[]) => {
+      const ran = await run('key', 'list', '--json', ...words)
+      expect(ran.exitCode).toBe(0)
+      return ran.lines.map((line) => line['label'])
+    }
     expect(await listed('--sort', 'label')).toEqual(['Press, north', 'Press, south', 'Pump'])
     expect(await listed('--sort', 'label', '--reverse')).toEqual(['Pump', 'Press, south', 'Press, north'])
     expect(await listed('--find', 'press south', '--unused', 'never', '--expiring', 'never')).toEqual(['Press, south'])

@@ -6,6 +6,9 @@ import { mayRetire } from '../../domain/search/rotation.ts'
 import type { Core } from '../core-interface.ts'
 import type { KeysChange } from './change-keys.ts'
 
+/** More are revoked only when asked again: with `--yes`, or with their number typed. */
+export const revokedUnaskedMax = 10
+
 /** `expiry` also sets other fields, and `limit` any fields except the expiry. */
 type ChangeAsked = Exclude<KeysChange['do'], 'change'> | 'expiry' | 'limit'
 

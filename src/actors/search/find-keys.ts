@@ -11,9 +11,9 @@ import {
   sortValueOf,
 } from '../../domain/search/key-filter.ts'
 import { isRotating } from '../../domain/search/rotation.ts'
+import type { KeyLoads } from '../../log/ask-index.ts'
 import { isLate } from '../ask/answer-of.ts'
 import type { Core } from '../core-interface.ts'
-import { eachLoad, type KeyLoad } from './each-load.ts'
 
 export type KeysWanted = { readonly filter: KeyFilter; readonly sort: KeySort; readonly isReversed: boolean }
 
@@ -144,6 +144,19 @@ const loadsOf = async (
     }
   }
   return { atMs, ofKeys, isBehind: isLate(answered) }
+}
+
+export type KeyLoad = { readonly keyId: string; readonly busiest: number; readonly refusedToday: number }
+
+/** One by one, so that the caller can give way between thousands of keys. */
+export function* eachLoad({ keyIds, busiest, refusedToday }: KeyLoads): Generator<KeyLoad> {
+  let from = 0
+  for (const [at, most] of busiest.entries()) {
+    const end = keyIds.indexOf('\n', from)
+    const keyId = keyIds.slice(from, end < 0 ? undefined : end)
+    from = end + 1
+    yield { keyId, busiest: most, refusedToday: refusedToday[at] ?? 0 }
+  }
 }
 
 /** By key. They are written to the log, and counted, up to 15 minutes later. */

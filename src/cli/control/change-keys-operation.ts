@@ -5,6 +5,7 @@ import { type ChangedKey, changeKeys, isRefused, type KeysChange } from '../../a
 import {
   changeAskedOf,
   countsOf,
+  revokedUnaskedMax,
   type StayingKey,
   splitKeys,
   usedInLastHour,
@@ -54,9 +55,6 @@ export const ChangeKeysOperation = Type.Object({
   isConfirmed: Type.Boolean(),
 })
 export type ChangeKeysOperation = Static<typeof ChangeKeysOperation>
-
-/** More are revoked only with `--yes`. */
-export const revokedUnaskedMax = 10
 
 export async function* changeKeysAsked(
   core: Core,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { eachLoad, type KeyLoad } from '../../../src/actors/search/each-load.ts'
+import { eachLoad, type KeyLoad } from '../../../src/actors/search/find-keys.ts'
 import { askModel } from '../../../src/derived/ask/ask-model.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream, keyStream, readingsStream } from '../../../src/domain/stream-names.ts'

@@ -4,6 +4,7 @@ import type { KeysChosen } from '../../../../views/keys/several/several-types.ts
 import { countText } from '../../../../views/parts/quantity.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { KeysChange } from '../../../actors/key/change-keys.ts'
+import { revokedUnaskedMax } from '../../../actors/key/change-keys-split.ts'
 import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { invalidField, parseReason } from '../../../domain/text.ts'
@@ -18,8 +19,6 @@ import { backOf, type Chosen, chosenIn, factsOf, markOf, splitConfirmed, withRac
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 import { overlaps } from './rotate-pages.tsx'
 
-/** More are revoked only after their number was typed. */
-export const revokedUntypedMax = 10
 /** The answer waits for a change of so few keys. */
 const awaitedKeysMax = 100
 
@@ -108,7 +107,7 @@ const typedChange = (
   }
 }
 
-const numberToType = (count: number): number | null => (count > revokedUntypedMax ? count : null)
+const numberToType = (count: number): number | null => (count > revokedUnaskedMax ? count : null)
 
 type Confirmation = {
   readonly chosen: Chosen

@@ -6,6 +6,8 @@ import { preparePlaceStatements } from './place-statements.ts'
 type HourOfKeyRow = Omit<HourCountRow, 'key' | 'minute' | 'in_minute'>
 /** `wanted` is the place of the key in the list. */
 type HourOfWantedRow = Pick<HourCountRow, 'code' | 'count' | 'busiest'> & { readonly wanted: number }
+/** `total`: the racks of the key. */
+type LatestRackRow = Pick<SeenRow, 'rack' | 'minute'> & { readonly total: number }
 export type PeakRow = Pick<HourCountRow, 'cellar' | 'key' | 'busiest'>
 export type RefusalRow = Pick<HourCountRow, 'key' | 'hour' | 'code' | 'count'>
 
@@ -55,6 +57,11 @@ export const prepareAskStatements = (database: Database) => ({
   seenOfKey: database.prepare<Pick<SeenRow, 'minute'>, [string, string]>(
     'SELECT minute FROM names JOIN seen ON seen.key = names.id WHERE names.name = ? AND seen.rack = ?',
   ),
+  /** An index in the order of minutes would change with each reading. Without it, a key with 100,000 racks takes 10 ms. */
+  latestRacksOfKey: database.prepare<LatestRackRow, [number, number]>(`
+    SELECT rack, minute, (SELECT count(*) FROM seen WHERE key = ?1) AS total FROM seen
+      WHERE key = ?1 ORDER BY minute DESC, rack LIMIT ?2
+  `),
   /** The key, the rack of the row before, and the number of rows. */
   racksOfKey: database.prepare<Pick<SeenRow, 'rack' | 'minute'>, [number, string, number]>(
     'SELECT rack, minute FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',

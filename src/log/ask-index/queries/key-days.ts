@@ -1,5 +1,5 @@
-import { askKeyDaysMax, askLatestRacksMax, askRacksAtOnceMax } from '../../../limits.ts'
-import type { KeyDay, KeyDaysWanted, SeenRack } from '../../ask-index.ts'
+import { askKeyDaysMax, askLatestRacksMax } from '../../../limits.ts'
+import type { KeyDay, KeyDaysWanted } from '../../ask-index.ts'
 import { acceptedCode } from '../ask-schema.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
@@ -27,26 +27,11 @@ export function* keyDaysOf(
     yield
   }
   const found: KeyDay[] = []
-  for (const { number, ...day } of days)
-    found.push({ ...day, ...(yield* latestRacksOf(statements, day.keyId, number)) })
-  return found
-}
-
-/** No index is in the order of minutes: it would change with each minute of each rack. */
-function* latestRacksOf(
-  statements: AskStatements,
-  key: string,
-  number: number | null,
-): Generator<void, Pick<KeyDay, 'racks' | 'racksTotal'>> {
-  let racks: readonly SeenRack[] = []
-  let racksTotal = 0
-  for (let last: string | undefined = ''; number !== null && last !== undefined; ) {
-    const rows: readonly Omit<SeenRack, 'key'>[] = statements.racksOfKey.all(number, last, askRacksAtOnceMax)
-    const latest = [...racks, ...rows.map((row) => ({ key, ...row }))].sort((a, b) => b.minute - a.minute)
-    racks = latest.slice(0, askLatestRacksMax)
-    racksTotal += rows.length
-    last = rows.length < askRacksAtOnceMax ? undefined : rows.at(-1)?.rack
+  for (const { number, ...day } of days) {
+    const rows = number === null ? [] : statements.latestRacksOfKey.all(number, askLatestRacksMax)
+    const racks = rows.map(({ rack, minute }) => ({ key: day.keyId, rack, minute }))
+    found.push({ ...day, racks, racksTotal: rows[0]?.total ?? 0 })
     yield
   }
-  return { racks, racksTotal }
+  return found
 }
