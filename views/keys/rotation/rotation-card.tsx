@@ -71,35 +71,25 @@ type RotationProps = { readonly rotation: RotationView; readonly nowMs: number }
 /** A countdown, if the end is known. */
 export const OldKeyEnd = ({ rotation, nowMs }: RotationProps): JSX.Element => {
   const { keyId, status, expiresAt } = rotation.old
-  if (status === 'revoked')
-    return (
-      <>
-        <KeyId keyId={keyId} /> is revoked.
-      </>
-    )
+  const key = <KeyId keyId={keyId} />
+  if (status === 'revoked') return <>{key} is revoked.</>
   if (expiresAt !== null && expiresAt <= nowMs)
     return (
       <>
-        <KeyId keyId={keyId} /> stopped <Ago at={expiresAt} nowMs={nowMs} />, <Instant at={expiresAt} />
+        {key} stopped <Ago at={expiresAt} nowMs={nowMs} />, <Instant at={expiresAt} />
         {status === 'suspended' ? '. It is suspended too: to let it work again, resume it as well.' : '.'}
       </>
     )
   if (rotation.successor.usedAt === null)
     return (
       <>
-        No reading with the new key yet. <KeyId keyId={keyId} />{' '}
-        <span safe>{`${oldKeyEnd(rotation.successor, expiresAt)}.`}</span>
+        No reading with the new key yet. {key} <span safe>{`${oldKeyEnd(rotation.successor, expiresAt)}.`}</span>
       </>
     )
-  if (expiresAt === null)
-    return (
-      <>
-        <KeyId keyId={keyId} /> has no end: an admin removed its expiry. Retire it when no rack needs it.
-      </>
-    )
+  if (expiresAt === null) return <>{key} has no end: an admin removed its expiry. Retire it when no rack needs it.</>
   return (
     <>
-      <KeyId keyId={keyId} /> stops{' '}
+      {key} stops{' '}
       <b>
         <Ago at={expiresAt} nowMs={nowMs} />
       </b>

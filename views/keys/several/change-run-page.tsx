@@ -40,17 +40,16 @@ export const UnknownChange = ({ id, by }: Unknown): JSX.Element => (
   <div id="change-run">
     <h1>{by === null ? 'How far this change came is not known' : 'Another operator began this change'}</h1>
     <section class="card warn">
-      {by === null ? (
-        <p>
-          The service was restarted, the change is older than the last few, or another operator or node made it. Each
-          key was changed completely or not at all, and the log has every change.
-        </p>
-      ) : (
-        <p>
-          Only <Name text={by} /> sees how far it is, and can download the new keys of a rotation. The log has every
-          change so far.
-        </p>
-      )}
+      <p>
+        {by === null ? (
+          'The service was restarted, the change is older than the last few, or another operator or node made it.'
+        ) : (
+          <>
+            Only <Name text={by} /> sees how far it is, and can download the new keys of a rotation.
+          </>
+        )}{' '}
+        Each key was changed completely or not at all, and the log has every change so far.
+      </p>
       <p>
         <a class="button" href={attribute(paths.found(id))}>
           See the changes in the Log

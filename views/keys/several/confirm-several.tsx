@@ -134,16 +134,11 @@ const LastUse = ({ chosen: { change, usedLately, count } }: Pick<Props, 'chosen'
   if (usedLately === 0) return <p class="last-use calm">None of these keys was used in the last hour.</p>
   const which =
     count === 1 ? 'This key was' : `${countText(usedLately)} of these keys ${usedLately === 1 ? 'was' : 'were'}`
-  if (change !== 'suspend' && change !== 'revoke' && change !== 'retire')
-    return (
-      <p class="last-use calm">
-        <strong safe>{`${which} used in the last hour.`}</strong>
-      </p>
-    )
+  const isRefused = change === 'suspend' || change === 'revoke' || change === 'retire'
   return (
-    <p class="last-use in-use">
-      <strong safe>{`${which} used in the last hour.`}</strong> Devices that use {usedLately === 1 ? 'it' : 'them'} will
-      be refused.
+    <p class={isRefused ? 'last-use in-use' : 'last-use calm'}>
+      <strong safe>{`${which} used in the last hour.`}</strong>
+      {isRefused ? ` Devices that use ${usedLately === 1 ? 'it' : 'them'} will be refused.` : null}
     </p>
   )
 }
