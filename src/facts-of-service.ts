@@ -8,7 +8,10 @@ import { FactWatch } from './facts/fact-watch.ts'
 import { type Reason, reasonKinds } from './health.ts'
 import type { Schedule } from './schedule.ts'
 
-export type FactParts = Pick<FactSources, 'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check'> & {
+export type FactParts = Pick<
+  FactSources,
+  'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check' | 'certificateEndsMs'
+> & {
   readonly core: Core
   readonly clocks: ClockTroubles
   readonly reasons: () => readonly Reason[]

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -20,6 +21,10 @@ export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
     throw unfit(`Cannot use TLS_CERT and TLS_KEY: ${certificateFault(thrownError(cause))}`, cause)
   }
 }
+
+/** In ms since 1970. `null`: no TLS. */
+export const certificateEndsMs = (pair: CertificateAndKey | null): number | null =>
+  pair === null ? null : new X509Certificate(pair.cert).validToDate.getTime()
 
 const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): CertificateAndKey => {
   try {

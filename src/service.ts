@@ -39,7 +39,7 @@ import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
-import { type CertificateAndKey, listen, listenForMetrics, readCertificate } from './listen.ts'
+import { type CertificateAndKey, certificateEndsMs, listen, listenForMetrics, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
@@ -94,7 +94,14 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
   const app = startApp(starting, { core, health, check })
-  startMetrics(starting, { ...app, ...health, core, derived, check: () => check?.view() ?? null })
+  startMetrics(starting, {
+    ...app,
+    ...health,
+    core,
+    derived,
+    check: () => check?.view() ?? null,
+    certificateEndsMs: () => certificateEndsMs(certificate),
+  })
   const { port, linkUrl } = startSockets(starting, { core, app, certificate, health })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })

@@ -24,6 +24,8 @@ export type FactSources = {
   readonly clocks: () => ReadonlyMap<string, boolean>
   /** `null`: this node does not check its log. */
   readonly check: () => { readonly kind: 'waiting' } | { readonly kind: string; readonly at: number } | null
+  /** In ms since 1970. `null`: no TLS. */
+  readonly certificateEndsMs: () => number | null
   readonly watch: {
     readonly loopLagSeconds: Histogram
     readonly diskFullInSeconds: number | null

@@ -233,6 +233,14 @@ const state = {
       return check !== null && 'at' in check ? asNumber(check.kind === 'sound') : null
     },
   ),
+  certificateEnd: fact(
+    'gauge',
+    { name: 'cellarbook_certificate_end_timestamp_seconds', help: 'When the certificate of TLS_CERT ends.' },
+    ({ certificateEndsMs }) => {
+      const endsMs = certificateEndsMs()
+      return endsMs === null ? null : endsMs / 1_000
+    },
+  ),
 }
 
 const node = {

@@ -208,6 +208,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     reasons,
     isReady: () => isReady(reasons()),
     check: () => options.logCheck?.view() ?? null,
+    certificateEndsMs: () => null,
     clocks: noClockTroubles(),
     derived: derived === null ? null : { ...derived, models: modelKinds.map(({ name }) => name) },
   }
