@@ -1,6 +1,7 @@
 /** Reports all wrong values together. Other files and host names are checked later, by the code that uses them. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { join, relative } from 'node:path'
 import { messageOf } from './domain/error-message.ts'
 import type { EventStoreSettings } from './eventstore-url.ts'
 import { type LogLevel, type Variable, variables } from './variables.ts'
@@ -78,7 +79,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     sessionIdleMs: take(variables.sessionIdle),
     allowSharedDataDir: take(variables.allowSharedDataDir),
     logLevel: take(variables.logLevel),
-    program: programOf(environment['npm_config_user_agent']),
+    program: programOf(environment),
     settings,
   }
   const faults = settings.flatMap(({ fault }) => fault ?? [])
@@ -98,11 +99,20 @@ export const unknownNames = (environment: Environment): readonly string[] => {
   )
 }
 
-/** npx, npm and `bun run` set `npm_config_user_agent`. Somebody who has only npx cannot run a command that begins with `bun`. */
-const programOf = (runBy: string | undefined): string => {
-  if (!runBy) return 'bun src/main.ts'
+/**
+ * How a person can call this program: an executable as it was called here. npx, npm and `bun run` set `npm_config_user_agent`.
+ * Somebody who has only npx cannot run a command that begins with `bun`.
+ */
+export const programOf = (environment: Environment): string => {
+  const runBy = environment['npm_config_user_agent']
+  if (Bun.isStandaloneExecutable) return process.argv0
+  if (!runBy) return `${process.argv0} ${relative('', join(import.meta.dir, 'main.ts'))}`
   return runBy.startsWith('bun/') ? 'bun run cellarbook' : `npx --yes bun@${Bun.version} run cellarbook`
 }
+
+/** Messages name commands as `cellarbook key create`, because the same message can be shown by another process. */
+export const asCalled = (message: string, program: string): string =>
+  message.replace(/(?<![\w/.-])cellarbook (?=[a-z]+\b)/g, () => `${program} `)
 
 /** The value is that of the default if the variable is wrong. */
 const settingOf = <T>(variable: Variable<T>, environment: Environment): { value: T; setting: Setting } => {

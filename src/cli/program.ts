@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help, type Option } from 'commander'
-import { type Config, parseConfig, unknownNames } from '../config.ts'
+import { asCalled, type Config, parseConfig, programOf, unknownNames } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { type Variable, variables } from '../variables.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
@@ -18,15 +18,15 @@ import { eventText, jsonText } from './show/text-for-people.ts'
 
 /** Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
+  const program = programOf(deps.environment)
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
     exitCode = end.exitCode
-    if (end.message !== null) deps.screen.write(`cellarbook: ${visibleText(end.message)}\n`)
+    if (end.message !== null) deps.screen.write(`cellarbook: ${visibleText(asCalled(end.message, program))}\n`)
   }
   const help: string[] = []
   try {
-    const program = createProgram(createRunner(deps, finish), help)
-    await program.parseAsync(words, { from: 'user' }).catch(throwIfNotHelp)
+    await createProgram(createRunner(deps, finish), help).parseAsync(words, { from: 'user' }).catch(throwIfNotHelp)
     if (help.length > 0) await deps.output.write(help.join(''))
     await deps.output.flush()
   } catch (error) {
@@ -187,5 +187,5 @@ const showKept = async (deps: ProgramDeps, presentation: Presentation, kept: rea
   const text = presentation.text(kept)
   if (text !== '') await deps.output.write(`${text}\n`)
   const note = presentation.note?.(kept) ?? null
-  if (note !== null) deps.screen.write(`${visibleLines(note)}\n`)
+  if (note !== null) deps.screen.write(`${visibleLines(asCalled(note, programOf(deps.environment)))}\n`)
 }

@@ -91,7 +91,7 @@ const commandProblems: {
   session_has_ended: { status: 401, text: 'Your session has ended. Nothing was changed. Sign in again.' },
   link_invalid: {
     status: 410,
-    text: 'This link was already used, has expired or is mistyped. Create a new link: cellarbook operator link --email you@example.com',
+    text: 'This link was already used, has expired or is mistyped. Ask an admin for a new link.',
   },
   wrong_credentials: { status: 401, text: 'The e-mail or the password is wrong.' },
   busy: { status: 503, text: 'Too many requests are waiting. Nothing was changed. Try again in a moment.' },

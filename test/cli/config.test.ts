@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
+import { asCalled, baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
 import { type Variable, variables } from '../../src/variables.ts'
 import { cellarbook, newFolder, root } from '../support/cellarbook.ts'
 
@@ -41,18 +41,27 @@ describe('parseConfig()', () => {
       logLevel: 'info',
       allowInsecureHttp: false,
       allowSharedDataDir: false,
-      program: 'bun src/main.ts',
+      program: `${process.argv0} src/main.ts`,
     }
     expect(valuesOf({})).toEqual(expected)
     expect(valuesOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
   })
 
   test.each([
-    [undefined, 'bun src/main.ts'],
+    [undefined, `${process.argv0} src/main.ts`],
     ['bun/1.4.5 npm/? node/v26.3.0 linux x64', 'bun run cellarbook'],
     ['npm/11.19.1 node/v20.20.2 linux x64 workspaces/false', `npx --yes bun@${Bun.version} run cellarbook`],
   ])('names commands as a person can run them who started it by %s', (npm_config_user_agent, program) => {
     expect(configOf({ npm_config_user_agent }).program).toBe(program)
+  })
+
+  test('asCalled() changes commands alone', () => {
+    const text = '"cellarbook log copy" in /srv/cellarbook or cellarbook: Run cellarbook key create --cellar ID'
+    const called = '"./cb log copy" in /srv/cellarbook or cellarbook: Run ./cb key create --cellar ID'
+    expect(asCalled(text, './cb')).toBe(called)
+    expect(asCalled('/srv/cellarbook is full, a Cellarbook log', './cb')).toBe(
+      '/srv/cellarbook is full, a Cellarbook log',
+    )
   })
 
   test('takes every variable', () => {
@@ -95,7 +104,7 @@ describe('parseConfig()', () => {
       logLevel: 'warn',
       allowInsecureHttp: true,
       allowSharedDataDir: true,
-      program: 'bun src/main.ts',
+      program: `${process.argv0} src/main.ts`,
     })
   })
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
-import { cellarbook, newFolder } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, program } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix } from '../support/logs/event-store-log.ts'
 
@@ -66,6 +66,6 @@ describe('cellarbook log copy', () => {
     await log.append(stream, revision, [{ ...event, id: crypto.randomUUID(), type: 'LogCopyBegun', data }])
     await log.close()
     const ran = await cellarbook(['key', 'list'], embedded(dataDir))
-    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining('Run "cellarbook log copy" again')])
+    expect([ran.exitCode, ran.stderr]).toEqual([78, expect.stringContaining(`Run "${program} log copy" again`)])
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { systemClock } from '../../src/clock.ts'
 import { systemEntropy } from '../../src/entropy.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
-import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
+import { cellarbook, newFolder, program, type Ran, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { openLogOf } from '../support/logs/engine.ts'
 import { addOperators, emailOf } from '../support/test-operators.ts'
 
@@ -44,7 +44,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('link needs an e-mail once there is an operator', async () => {
     for (const role of [[], ['--role', 'admin']]) {
-      expect(await refusal('link', ...role)).toContain('needs an e-mail: cellarbook operator link --email')
+      expect(await refusal('link', ...role)).toContain(`needs an e-mail: ${program} operator link --email`)
     }
   })
 

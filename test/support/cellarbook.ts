@@ -6,6 +6,8 @@ import { logEnvironment } from './logs/engine.ts'
 
 export const root = join(import.meta.dir, '../..')
 const main = join(root, 'src/main.ts')
+/** How messages call a program that `cellarbook()` or `startProcess()` has started. */
+export const program = `${process.execPath} src/main.ts`
 
 /**
  * The environment of a started process, without other variables of the developer's shell. `TEST_ENGINE` chooses the log
