@@ -113,7 +113,12 @@ const lockFile = (path: string, lockPath: string): (() => void) => {
       })
     }
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
-    throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
+    throw new DataFolderHeld(
+      `Cannot use the data folder "${path}": another process holds it. Stop that process first`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -120,7 +120,7 @@ describe('log export says how to go on', () => {
     const ran = await cellarbook(words, { DATA_DIR, EVENTSTORE_URL: '' })
     await server.stop(true)
     const told = 'cut off after 1 rows: the service ended. To go on, repeat the command with --resume\n'
-    expect([ran.exitCode, ran.stderr]).toEqual([69, `1 rows exported\ncellarbook: The export was ${told}`])
+    expect([ran.exitCode, ran.stderr]).toEqual([69, `1 row exported\ncellarbook: The export was ${told}`])
     expect(readFileSync(join(folder.path, 'out'), 'utf8')).toBe('a row\n')
   })
 

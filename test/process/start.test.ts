@@ -82,7 +82,9 @@ describe('serve', () => {
       const service = await start(dataDir)
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
       expect(exitCode).toBe(78)
-      expect(stderr).toBe(`cellarbook: Cannot use the data folder "${dataDir}": another process holds it\n`)
+      expect(stderr).toBe(
+        `cellarbook: Cannot use the data folder "${dataDir}": another process holds it. Stop that process first\n`,
+      )
       expect((await cellarbook(['cellar', 'create', 'still-here'], { DATA_DIR: dataDir })).exitCode).toBe(0)
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
     },

@@ -72,7 +72,7 @@ const written = async (
       const step = await nextStep(answer, rows)
       if (step.done) {
         await file?.sync()
-        if (file !== null) progress.end(`${rows.toLocaleString('en')} rows exported`)
+        if (file !== null) progress.end(`${rows.toLocaleString('en')} ${rows === 1 ? 'row' : 'rows'} exported`)
         return step.value
       }
       if (step.value.kind !== 'exported') continue
