@@ -12,6 +12,7 @@ import { answerMisspeltPath, apiRoutes } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
+import { openApiRoutes } from './http/openapi/openapi-routes.ts'
 import { opsRoutes } from './http/ops/ops-routes.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { RequestFigures } from './http/request-figures.ts'
@@ -64,6 +65,7 @@ export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigu
       return problemResponse(problemOf({ kind: 'internal_error' }))
     })
     .use(opsRoutes(isReady))
+    .use(openApiRoutes(web.publicUrl))
     .use(apiRoutes(api))
     .use(
       dashboardRoutes(

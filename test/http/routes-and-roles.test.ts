@@ -33,6 +33,7 @@ const forEveryone: Methods = { GET: all(200) }
 const table: Readonly<Record<string, Row>> = {
   '/livez': forEveryone,
   '/readyz': forEveryone,
+  '/openapi.json': forEveryone,
   '/api': 'api',
   '/api/*': 'api',
   '/api/v1/ingest': 'api',
@@ -168,8 +169,8 @@ const ask = async (method: string, path: string, headers: Readonly<Record<string
     : await fetchHead(method, path, headers)
   const asked = `${method} ${path}`
   expect([asked, answer.get('x-content-type-options')]).toEqual([asked, 'nosniff'])
-  // Only assets may be cached, because pages can contain secrets.
-  const cache = /^(GET|HEAD) \/assets\//.test(asked) ? 'no-cache' : 'no-store'
+  // Only what has no secrets may be cached.
+  const cache = /^(GET|HEAD) \/(assets\/|openapi\.json$)/.test(asked) ? 'no-cache' : 'no-store'
   expect([asked, answer.get('cache-control')]).toEqual([asked, cache])
   expect([asked, answer.get('strict-transport-security')]).toEqual([asked, null])
   return { status: answer.status, allow: answer.get('allow'), location: answer.get('location') }

@@ -17,7 +17,7 @@ export const plainHeaders = (requestId: string): AnswerHeaders => ({
 /** As in the IETF draft "RateLimit header fields". Without the store, `used` is not known, and `RateLimit` is left out. */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
-  key: KeyState,
+  key: Pick<KeyState, 'expiresAt'>,
   window: Usage | { readonly limit: Limit },
 ): void => {
   headers['RateLimit-Policy'] = policyOf(window.limit)
@@ -68,9 +68,9 @@ const policyOf = (limit: Limit): string => {
   return policy
 }
 
-const expiries = new WeakMap<KeyState, string>()
+const expiries = new WeakMap<Pick<KeyState, 'expiresAt'>, string>()
 
-const expiryOf = (key: KeyState, expiresAtMs: number): string => {
+const expiryOf = (key: Pick<KeyState, 'expiresAt'>, expiresAtMs: number): string => {
   const known = expiries.get(key)
   if (known !== undefined) return known
   const expiry = new Date(expiresAtMs).toISOString()

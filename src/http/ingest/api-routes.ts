@@ -7,10 +7,10 @@ import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
 import { ingestReading } from './ingest-reading.ts'
 
-const ingestPath = '/api/v1/ingest'
+export const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
-const readingCheckPath = '/api/v1/ingest/check'
-const batchCheckPath = '/api/v1/ingest/batch/check'
+export const readingCheckPath = '/api/v1/ingest/check'
+export const batchCheckPath = '/api/v1/ingest/batch/check'
 const storingPaths: ReadonlySet<string> = new Set([ingestPath, batchPath])
 export const endpointPaths: readonly string[] = [ingestPath, batchPath, readingCheckPath, batchCheckPath]
 

@@ -13,9 +13,15 @@ export const opsRoutes = (isReady: () => boolean) =>
 
 const unready = problemOf({ kind: 'store_unavailable' })
 
-const yesOrNo = (ok: boolean): Response =>
-  ok
-    ? new Response('{"ok":true}', { headers: jsonHeaders })
-    : new Response('{"ok":false}', { status: unready.status, headers: { ...jsonHeaders, ...unready.headers } })
+/** `/openapi.json` has these answers, too. */
+export const okAnswer = { status: 200, body: '{"ok":true}', headers: jsonHeaders }
+export const unreadyAnswer = { ...unready, body: '{"ok":false}', headers: { ...jsonHeaders, ...unready.headers } }
 
-const onlyLook = (): Response => problemResponse(problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] }))
+const yesOrNo = (ok: boolean): Response => {
+  const { body, ...head } = ok ? okAnswer : unreadyAnswer
+  return new Response(body, head)
+}
+
+export const onlyLooked = problemOf({ kind: 'method_not_allowed', allow: ['GET', 'HEAD'] })
+
+export const onlyLook = (): Response => problemResponse(onlyLooked)
