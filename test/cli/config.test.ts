@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { asCalled, baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
 import { type Variable, variables } from '../../src/variables.ts'
 import { cellarbook, newFolder, root } from '../support/cellarbook.ts'
+import { storeUrl } from '../support/logs/engine.ts'
+import { freshPrefix } from '../support/logs/event-store-log.ts'
 
 // Some tests start a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(600_000)
@@ -216,6 +218,15 @@ describe('a secret in a file', () => {
     const [fault] = faultsOf({ EVENTSTORE_URL_FILE: path })
     expect(fault).toStartWith('EVENTSTORE_URL (not shown): it must be like esdb://')
     expect(fault).not.toContain('changeit')
+  })
+
+  test('reaches the store', async () => {
+    writeFileSync(path, `${await storeUrl()}\n`)
+    const store = { EVENTSTORE_URL: '', EVENTSTORE_URL_FILE: path, EVENTSTORE_PREFIX: freshPrefix() }
+    const place = { ...store, DATA_DIR: join(folder.path, 'node') }
+    expect(await cellarbook(['cellar', 'create', 'a'], place)).toMatchObject({ exitCode: 0, stderr: '' })
+    const { lines } = await cellarbook(['cellar', 'list', '--json'], { ...place, DATA_DIR: join(folder.path, 'other') })
+    expect(lines).toMatchObject([{ cellar: 'a' }])
   })
 
   test('is not read for a variable that is no secret', () => {

@@ -218,7 +218,9 @@ const timeText = (ms: number): string => {
 }
 
 const textOf = (logPath: string, { lastPosition, knownPosition, findings }: MissingEnd): string => {
-  const lost = knownPosition > lastPosition ? `Positions ${lastPosition + 1} to ${knownPosition} are missing. ` : ''
+  const first = lastPosition + 1
+  const positions = first === knownPosition ? `Position ${first} is` : `Positions ${first} to ${knownPosition} are`
+  const lost = knownPosition >= first ? `${positions} missing. ` : ''
   return `Cannot open "${logPath}": it has lost events, or is older than the files beside it. ${lost}In short: ${findings.join('; ')}`
 }
 
