@@ -49,15 +49,14 @@ const json = 'application/json'
 const ingest = (shared: SharedParts, endpoint: Endpoint) => {
   const { of, isCheck } = endpoint
   const isBatch = of === 'batch'
-  const [verb, end] = isCheck ? ['check', ', and store nothing'] : ['store', '']
   const content = {
     schema: schemaRef(isBatch ? 'Batch' : 'Reading'),
     example: isBatch ? { readings: exampleReadings } : exampleReading,
   }
   return {
     post: {
-      operationId: `${verb}${isBatch ? 'Batch' : 'Reading'}`,
-      summary: `${verb} ${isBatch ? 'many readings' : 'a reading'}${end}`,
+      operationId: `${isCheck ? 'check' : 'store'}${isBatch ? 'Batch' : 'Reading'}`,
+      summary: `${isCheck ? 'Check' : 'Store'} ${isBatch ? 'many readings' : 'a reading'}`,
       parameters: isCheck ? [contentEncoding] : [contentEncoding, idempotencyKey],
       requestBody: { required: true, content: { [json]: content } },
       responses: shared.responses([...acceptedAnswers(endpoint), ...refusedAnswers(endpoint)]),

@@ -4,6 +4,7 @@ import Ajv from 'ajv/dist/2020.js'
 import { bodyGraceMs, bodyReservedBytesMin, readingBodyBytesMax } from '../../../src/http/http-bounds.ts'
 import { batchBodyBytesMax } from '../../../src/http/ingest/ingest-batch.ts'
 import { openApiDocument } from '../../../src/http/openapi/openapi-document.ts'
+import { openApiPath } from '../../../src/http/openapi/openapi-routes.ts'
 import { bodyHeartbeatMs, keyBodiesBytesMax } from '../../../src/http/unfinished-bodies.ts'
 import { batchReadingsMax, keyLimitDefault } from '../../../src/limits.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
@@ -259,8 +260,9 @@ describe('the document', () => {
     expect(() => strict.compile({ $defs, anyOf })).not.toThrow()
   })
 
-  test('has each code that the guide has, and no other', async () => {
+  test('has each code of the guide, which links to it, and no other', async () => {
     const guide = await Bun.file('docs/devices.md').text()
+    expect(guide).toContain(`](${openApiPath})`)
     const [, table = ''] = guide.split('## When it is refused')
     const codes = table
       .split('\n')
