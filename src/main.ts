@@ -18,10 +18,21 @@ import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
 import { drainNoticeMs } from './limits.ts'
 import { readCertificate } from './listen.ts'
+import { checkBackup, restoreBackup } from './log/backup/restore-backup.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
+import { yieldProcessor } from './log/verify/yield-processor.ts'
 import { createLogLines } from './log-lines.ts'
-import { asCommandFailed, beginningOf, type LogPlace, openLog, openLogPlace, verifyLog } from './open-log.ts'
+import {
+  asCommandFailed,
+  assertEmbedded,
+  backUpLog,
+  beginningOf,
+  type LogPlace,
+  openLog,
+  openLogPlace,
+  verifyLog,
+} from './open-log.ts'
 import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
@@ -167,6 +178,26 @@ const verify: ProgramDeps['verifyLog'] = async (config, onProgress) => {
 
 /** A script that keeps the output of a command is not asked. */
 const isAtTerminal = process.stdin.isTTY && process.stdout.isTTY && process.stderr.isTTY
+const failingAsCommand = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => Promise.reject(asCommandFailed(error)))
+
+const backup: ProgramDeps['backup'] = (config, wanted) =>
+  failingAsCommand(async () => {
+    tellFolderWarnings(config)
+    // The service beside it goes first.
+    yieldProcessor()
+    return backUpLog(config, { ...wanted, version, now: systemClock.now })
+  })
+
+const restore: Pick<ProgramDeps, 'checkBackup' | 'restore'> = {
+  checkBackup: (config, from, onProgress) =>
+    failingAsCommand(async () => {
+      assertEmbedded(config, 'restore')
+      return checkBackup(from, { dataDir: config.dataDir, onProgress })
+    }),
+  restore: ({ dataDir, allowSharedDataDir: allowShared }, found) =>
+    failingAsCommand(() => restoreBackup(found, { dataDir, allowShared, clock: systemClock, entropy: systemEntropy })),
+}
 
 const exitCode = await runProgram(process.argv.slice(2), {
   version,
@@ -180,6 +211,8 @@ const exitCode = await runProgram(process.argv.slice(2), {
   perform,
   copyLog: copyBetween,
   verifyLog: verify,
+  backup,
+  ...restore,
 }).catch(endAfterBug)
 await ending
 process.exit(exitCode)

@@ -23,6 +23,13 @@ import {
   readPageEventsMax,
   storeBusyMsMax,
 } from './limits.ts'
+import {
+  BackupDamaged,
+  type BackupParts,
+  BackupRefused,
+  type WrittenBackup,
+  writeBackup,
+} from './log/backup/write-backup.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import { DataFolderHeld, holdDataFolder, logPathIn } from './log/data-folder.ts'
 import {
@@ -220,6 +227,28 @@ export const verifyLog = async (
   }
 }
 
+/** @throws the errors that `asCommandFailed` knows */
+export const backUpLog = async (
+  config: LogConfig,
+  parts: Omit<BackupParts, 'dataDir' | 'reserveBytes' | 'marks'>,
+): Promise<WrittenBackup> => {
+  assertEmbedded(config, 'back up')
+  const { dataDir, diskReserveBytes: reserveBytes } = config
+  if (!existsSync(logPathIn(dataDir)))
+    throw new CommandFailed(`Cannot back up the log: there is none in "${dataDir}"`, exitCodes.configuration)
+  return writeBackup({ ...parts, dataDir, reserveBytes, marks: () => modelMarks(dataDir) })
+}
+
+/** @throws CommandFailed */
+export const assertEmbedded = ({ eventStore }: LogConfig, action: 'back up' | 'restore'): void => {
+  if (eventStore === null) return
+  const means = 'See docs/operations.md, "Back up and restore", for its own means'
+  throw new CommandFailed(
+    `Cannot ${action} the log: EVENTSTORE_URL is set, so it is in EventStoreDB. ${means}`,
+    exitCodes.configuration,
+  )
+}
+
 /** EventStoreDB cannot list what a start needs, so a model has it. */
 export const beginningOf = ({ dataDir, eventStore }: LogConfig, log: EventLog): Pick<CoreParts, 'readBeginning'> => {
   if (eventStore === null) return {}
@@ -280,7 +309,9 @@ export const asCommandFailed = (error: unknown): unknown => {
 }
 
 const exitCodeOf = (error: Error): ExitCode | null => {
-  if (error instanceof UndecodableEvent || error instanceof CopyRefused) return exitCodes.refused
+  if (error instanceof UndecodableEvent || error instanceof CopyRefused || error instanceof BackupRefused)
+    return exitCodes.refused
+  if (error instanceof BackupDamaged) return exitCodes.damaged
   if (error instanceof DamagedLog || error instanceof LogUnusable) return exitCodes.configuration
   if (error instanceof Outage || error instanceof StoreUnreachable) return exitCodes.unreachable
   return null

@@ -28,6 +28,6 @@ export const exitCodesHelp = `Exit codes:
   0   done
   1   refused, or failed: a person must act
   64  wrong command line
-  65  "log verify" has found damage
+  65  the log or a backup is damaged
   69  cannot reach the service or its event store, or the change was not confirmed
   78  configuration: a wrong variable, or a data folder or port that cannot be used`

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander'
 import { asCalled, type Config, parseConfig, programOf, unknownNames } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { type Variable, variables } from '../variables.ts'
+import { addBackupCommands } from './commands/backup-commands.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
 import { addConfigCommand } from './commands/config-command.ts'
 import { addHealthCommand } from './commands/health-command.ts'
@@ -64,6 +65,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
   addLogCommands(program, runner)
   addConfigCommand(program, runner)
   addHealthCommand(program, runner)
+  addBackupCommands(program, runner)
   addSimulateCommand(program, runner)
   addHelpCommand(program)
   return program

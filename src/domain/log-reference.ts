@@ -4,12 +4,13 @@ import { countOf } from './reading/columns.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
 import { readingId } from './uuid.ts'
 
-/** A copied log has an id of its own, because its events have other positions. */
+/** A copied log has an id of its own, because its events have other positions. So has a restored one: later events do. */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
   for (const event of events) {
     if (event.type === 'LogCreated') id = event.data.logId
     if (event.type === 'LogCopyBegun') id = event.data.copyId
+    if (event.type === 'LogRestored') id = event.data.restoredId
   }
   return id
 }

@@ -9,6 +9,7 @@ import { isMalformed } from './sqlite/sqlite-faults.ts'
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
+const backupLockFileName = 'backup.lock'
 const folderMode = 0o700
 
 export class DataFolderUnwritable extends LogUnusable {}
@@ -75,6 +76,17 @@ export const holdDataFolder = (
   }
 
   return { logPath, lockPath, release: lockFile(path, lockPath) }
+}
+
+/** One backup of a log at a time. Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
+export const holdBackups = (path: string): (() => void) => {
+  const lockPath = join(path, backupLockFileName)
+  try {
+    makeFolderFile(lockPath)
+  } catch (cause) {
+    throw unwritable(path, cause)
+  }
+  return lockFile(path, lockPath)
 }
 
 export const isFolderHeld = (path: string): boolean => {

@@ -106,6 +106,17 @@ export const recordAcceptedLoss = async (
   await append(log, events.length - 1, [logEvent(naming, { type: 'LogLossAccepted', data }, { kind: 'cli' })])
 }
 
+/** The log gets a new id: beside the original, the same positions and receipts lead to other events from now on. */
+export const recordRestored = async (
+  log: EventLog,
+  { lastPosition, lastRecordedAt }: Pick<EventData<'LogRestored'>, 'lastPosition' | 'lastRecordedAt'>,
+  naming: Naming,
+): Promise<void> => {
+  const events = await readLogStream(log)
+  const data = { restoredId: naming.entropy.uuid(), lastPosition, lastRecordedAt }
+  await append(log, events.length - 1, [logEvent(naming, { type: 'LogRestored', data }, { kind: 'cli' })])
+}
+
 const schemaAccepted = (differences: readonly string[], naming: Naming): NewEvent =>
   logEvent(naming, { type: 'LogSchemaAccepted', data: { differences: [...differences] } }, { kind: 'cli' })
 
@@ -148,6 +159,7 @@ type LogEvent =
   | { readonly type: 'LogCopyEnded'; readonly data: EventData<'LogCopyEnded'> }
   | { readonly type: 'LogSchemaAccepted'; readonly data: EventData<'LogSchemaAccepted'> }
   | { readonly type: 'LogLossAccepted'; readonly data: EventData<'LogLossAccepted'> }
+  | { readonly type: 'LogRestored'; readonly data: EventData<'LogRestored'> }
 
 const logEvent = ({ clock, entropy }: Naming, event: LogEvent, by: By = { kind: 'system' }): NewEvent => {
   const recordedAt = clock.now()

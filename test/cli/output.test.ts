@@ -57,6 +57,9 @@ const runWith = async (words: readonly string[], output: Output): Promise<readon
     perform: notCalled,
     copyLog: notCalled,
     verifyLog: notCalled,
+    backup: notCalled,
+    checkBackup: notCalled,
+    restore: notCalled,
     now: notCalled,
   }
   return [await runProgram(words, { version: '0', environment: {}, output, screen, ...calls }), told]
@@ -90,6 +93,9 @@ test('key rotate shows each new key as it comes', async () => {
     checkFiles: notCalled,
     copyLog: notCalled,
     verifyLog: notCalled,
+    backup: notCalled,
+    checkBackup: notCalled,
+    restore: notCalled,
     perform: async (_, operation) =>
       endingEarly(perform(operation, { questions: core.questions, core: async () => core, linkUrl: String })),
   }

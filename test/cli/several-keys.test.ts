@@ -97,6 +97,9 @@ test('key revoke on a terminal shows the named keys, and asks before it revokes 
       serve: notCalled,
       copyLog: notCalled,
       verifyLog: notCalled,
+      backup: notCalled,
+      checkBackup: notCalled,
+      restore: notCalled,
       checkFiles: notCalled,
     })
     return [exitCode, told.includes('Revoke for ever?'), revoked(), told] as const

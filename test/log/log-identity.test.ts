@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { logStream } from '../../src/domain/stream-names.ts'
-import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { ensureLogCreated, recordRestored } from '../../src/log/log-identity.ts'
 import { faultyLog } from '../support/logs/faulty-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { keySuspended } from '../support/logs/sample-events.ts'
@@ -51,4 +51,17 @@ describe('ensureLogCreated()', () => {
     await log.append(logStream, 'none', [keySuspended()])
     await expect(ensureLogCreated(log, manualClock(), seededEntropy())).rejects.toThrow('begins with KeySuspended')
   })
+})
+
+test('recordRestored() gives the log a new id', async () => {
+  const log = createMemoryLog()
+  const clock = manualClock()
+  const logId = await ensureLogCreated(log, clock, seededEntropy(1))
+  await recordRestored(log, { lastPosition: 1, lastRecordedAt: clock.now() }, { clock, entropy: seededEntropy(2) })
+  const restoredId = await ensureLogCreated(log, clock, seededEntropy(3))
+  expect(restoredId).not.toBe(logId)
+  expect(await log.readAll({ limit: 10 })).toMatchObject([
+    { type: 'LogCreated' },
+    { type: 'LogRestored', data: { restoredId } },
+  ])
 })

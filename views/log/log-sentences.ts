@@ -1,7 +1,7 @@
 import type { EventData, EventType, ExportedListName } from '../../src/domain/events.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import { dateText } from '../parts/time-words.ts'
-import { cannotSay, quoted, type Sentence, type Sentences, say, strong } from './sentence-parts.ts'
+import { cannotSay, instant, quoted, type Sentence, type Sentences, say, strong } from './sentence-parts.ts'
 
 type LogEventType = Extract<EventType, `Log${string}` | `Record${string}` | 'RevisionVacant'>
 
@@ -14,6 +14,8 @@ export const logSentences: Sentences<LogEventType> = {
   LogSchemaAccepted: ({ data }, { who }) =>
     say`${who} accepted ${strong(countOf(data.differences.length, 'change', 'changes'))} of the database’s tables.`,
   LogLossAccepted: ({ data }, { who }) => say`${who} accepted that the log lost its end: ${lostWords(data)}.`,
+  LogRestored: ({ data: { lastPosition, lastRecordedAt } }, { who }) =>
+    say`${who} restored the log from a backup of ${instant(lastRecordedAt)}, up to position ${strong(countText(lastPosition))}.`,
   LogExported: ({ data }, { who }) => exportSentence(data, who),
   RecordsPurged: ({ data: { firstRevision, lastRevision, recordedBefore }, stream }) => {
     const many = strong(countOf(lastRevision - firstRevision + 1, 'old record', 'old records'))

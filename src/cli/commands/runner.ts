@@ -1,4 +1,6 @@
 import type { Config, Environment } from '../../config.ts'
+import type { CheckedBackup } from '../../log/backup/restore-backup.ts'
+import type { BackupParts, WrittenBackup } from '../../log/backup/write-backup.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import type { LogDigest } from '../../log/log-digest.ts'
 import type { VerifiedLog, VerifyProgress } from '../../log/verify/run-verify.ts'
@@ -25,7 +27,15 @@ export type ProgramDeps = {
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
   /** @throws CommandFailed if the log cannot be checked */
   verifyLog(config: Config, onProgress: (progress: VerifyProgress) => void): Promise<VerifiedLog>
+  /** @throws CommandFailed */
+  backup(config: Config, wanted: BackupWanted): Promise<WrittenBackup>
+  /** @throws CommandFailed */
+  checkBackup(config: Config, from: string, onProgress: BackupParts['onProgress']): Promise<CheckedBackup>
+  /** @throws CommandFailed */
+  restore(config: Config, backup: CheckedBackup): Promise<void>
 }
+
+export type BackupWanted = Pick<BackupParts, 'target' | 'keep' | 'onProgress'>
 
 export type ServeOptions = {
   readonly demo: boolean

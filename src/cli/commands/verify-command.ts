@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { visibleJson } from '../../hidden-characters.ts'
+import type { BackupProgress } from '../../log/backup/write-backup.ts'
 import { damageCountsText, damageText } from '../../log/verify/damage-kinds.ts'
 import type { VerifiedLog, VerifyProgress } from '../../log/verify/run-verify.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -30,15 +31,17 @@ const runVerify = async ({ deps, config, finish }: Runner, { json }: JsonOption)
   finish({ exitCode: exitCodes.damaged, message: `The log is damaged at ${damageText(first)}. ${remedy}` })
 }
 
-const progressLine = ({ phase, events, share }: VerifyProgress): string =>
+export const progressLine = ({ phase, events, share }: VerifyProgress | BackupProgress): string =>
   `${phaseWords[phase]}: ${events.toLocaleString('en')} events, ${Math.floor(share * 100)} %`
 
-const phaseWords: Readonly<Record<VerifyProgress['phase'], string>> = {
+const phaseWords: Readonly<Record<(VerifyProgress | BackupProgress)['phase'], string>> = {
   streams: 'checking the streams',
   rows: 'checking the rows',
   index: 'checking the index',
   pages: 'checking the pages',
   events: 'checking the events',
+  copying: 'copying the rows',
+  hashing: 'reading the file for its SHA-256',
 }
 
 /** Scripts rely on these names. */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { count, event, id, midnight, orNull, revision, text } from './declare-event.ts'
+import { count, event, id, instant, midnight, orNull, revision, text } from './declare-event.ts'
 
 export const ExportedListName = Type.Union(
   [Type.Literal('events'), Type.Literal('readings'), Type.Literal('history'), Type.Literal('keys')],
@@ -39,6 +39,15 @@ export const logEvents = {
       lastPosition: count('The last position that is left.'),
       knownPosition: count('A position that the log once had. Later events can be lost too.'),
       findings: Type.Array(Type.String(), { description: 'How the loss was found, one sentence each.' }),
+    },
+  ),
+  LogRestored: event(
+    { in: ['cellarbook'], by: ['cli'] },
+    'The log was restored from a backup. Events after `lastPosition` are missing: keys that were revoked in them are active again. Their positions and receipts are given again.',
+    {
+      restoredId: id('The id of the log from now on. It tells the log from the original, and from other restores.'),
+      lastPosition: count('The last position of the backup.'),
+      lastRecordedAt: instant('When the last event of the backup was recorded.'),
     },
   ),
   LogExported: event(

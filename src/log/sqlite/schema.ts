@@ -93,7 +93,9 @@ const triggers = `
   END;
 `
 
-export const schema = `${tables}${truncations}${texts}${triggers}`
+export const tablesSchema = `${tables}${truncations}${texts}`
+export const triggersSchema = triggers
+export const schema = `${tablesSchema}${triggersSchema}`
 
 /** False if a person has accepted a missing or changed index. */
 export const canUseTexts = (database: Database): boolean => {

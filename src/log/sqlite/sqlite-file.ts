@@ -179,9 +179,13 @@ const clearStatistics = (database: Database): void => {
 const createSchema = (database: Database): void => {
   database.run('BEGIN IMMEDIATE')
   database.run(schema)
+  markAsOurs(database)
+  database.run('COMMIT')
+}
+
+export const markAsOurs = (database: Database): void => {
   database.run(`PRAGMA application_id = ${applicationId}`)
   database.run(`PRAGMA user_version = ${formatVersion}`)
-  database.run('COMMIT')
 }
 
 /**

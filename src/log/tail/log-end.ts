@@ -29,7 +29,7 @@ export const readStoredLogId = (database: Database): string | null => {
 }
 
 /** A person's text cannot match: JSON escapes its quotation marks. */
-const storedLogId = /"(?:logId|copyId)":"([0-9a-f-]{36})"/g
+const storedLogId = /"(?:logId|copyId|restoredId)":"([0-9a-f-]{36})"/g
 
 const tablesQuery = `SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('streams', 'events')`
 // The plain name would be the alias, and SQLite would read and sort the whole table.

@@ -4,7 +4,7 @@ import { isFolderHeld } from '../data-folder.ts'
 import type { EventLog } from '../event-log.ts'
 import { nextTurn } from '../pages-of-log.ts'
 import { type EndCheck, findMissingEnd, type MissingEnd } from '../tail/missing-end.ts'
-import { checkLogFile } from './check-log-file.ts'
+import { type CheckOptions, checkLogFile } from './check-log-file.ts'
 import { checkStore } from './check-store.ts'
 import type { Step } from './checked-file.ts'
 import type { CheckResult } from './damage-kinds.ts'
@@ -30,10 +30,22 @@ export type VerifyParts = Pick<EndCheck, 'marks' | 'onWarning'> & {
 export const verifyFile = async (logPath: string, { onProgress, ...endCheck }: VerifyParts): Promise<VerifiedLog> => {
   const missing = findMissingEnd(logPath, endCheck)
   const arePagesChecked = !isFolderHeld(dirname(logPath))
-  const steps = checkLogFile({ path: logPath, codec: createCodec(), checksPages: arePagesChecked })
+  const result = await checkFile({ path: logPath, checksPages: arePagesChecked }, onProgress)
+  return { ...withEnd(result, missing), arePagesChecked }
+}
+
+/** A file that nobody writes. @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage */
+export const verifyCopy = (path: string, onProgress: VerifyParts['onProgress']): Promise<CheckResult> =>
+  checkFile({ path, checksPages: true }, onProgress)
+
+const checkFile = async (
+  file: Pick<CheckOptions, 'path' | 'checksPages'>,
+  onProgress: VerifyParts['onProgress'],
+): Promise<CheckResult> => {
+  const steps = checkLogFile({ ...file, codec: createCodec() })
   for (;;) {
     const step = steps.next()
-    if (step.done) return { ...withEnd(step.value, missing), arePagesChecked }
+    if (step.done) return step.value
     onProgress(step.value)
     // Lets a signal end the command.
     await nextTurn()

@@ -58,6 +58,7 @@ const samplesOfLog = (
   RevisionVacant: {},
   LogSchemaAccepted: { differences: [texts('difference')] },
   LogLossAccepted: { lastPosition: 100, knownPosition: 120, findings: [texts('finding')] },
+  LogRestored: { restoredId: 'log-2', lastPosition: 100, lastRecordedAt: noonMs },
   LogExported: {
     phase: 'cut_off',
     begunRevision: 3,

@@ -1,0 +1,118 @@
+/** A backup is two files: the log, and beside it a manifest that says what it is. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { instantText } from '../../domain/calendar.ts'
+
+/** A file with this end is a backup of the log. */
+export const backupEnd = '.db'
+const manifestEnd = '.json'
+
+/** In a folder. Sorted by name, they are sorted by time. */
+export const backupNameAt = (ms: number): string => `cellarbook-${instantText(ms).replaceAll(/[-:.]/g, '')}${backupEnd}`
+
+const isNamedByTime = (path: string): boolean => /^cellarbook-\d{8}T\d{9}Z\.db$/.test(basename(path))
+
+export const Manifest = Type.Object({
+  /** The version of the program. */
+  version: Type.String(),
+  logId: Type.String(),
+  lastPosition: Type.Integer(),
+  /** When the last event was recorded. Like all instants here, in ISO 8601. */
+  lastRecordedAt: Type.String(),
+  begunAt: Type.String(),
+  endedAt: Type.String(),
+  events: Type.Integer(),
+  streams: Type.Integer(),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+})
+export type Manifest = Static<typeof Manifest>
+
+export type Backup = { readonly path: string; readonly manifest: Manifest }
+
+export const manifestPathOf = (path: string): string => `${path}${manifestEnd}`
+
+export const isManifestPath = (path: string): boolean => path.endsWith(`${backupEnd}${manifestEnd}`)
+
+export const backupPathOf = (manifestPath: string): string => manifestPath.slice(0, -manifestEnd.length)
+
+/** `null` if it is missing, or no manifest. */
+export const readManifest = (path: string): Manifest | null => {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    return Value.Check(Manifest, value) ? value : null
+  } catch (cause) {
+    if (cause instanceof SyntaxError || (cause instanceof Error && 'code' in cause)) return null
+    throw cause
+  }
+}
+
+/**
+ * The last step gives the file its name, so a backup is complete or absent. A kill before that leaves a manifest without a
+ * file, which `deleteLeftovers` finds.
+ */
+export const publishBackup = (written: string, { path, manifest }: Backup): void => {
+  const manifestPath = manifestPathOf(path)
+  rmSync(manifestPath, { force: true })
+  writeFileSync(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  syncPath(manifestPath)
+  syncPath(written)
+  syncPath(dirname(path))
+  renameSync(written, path)
+  syncPath(dirname(path))
+}
+
+/** A file or a folder. */
+export const syncPath = (path: string): void => {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** In `folder`, by their manifests. The newest first. */
+export const backupsOf = (logId: string, folder: string): readonly Backup[] =>
+  readdirSync(folder)
+    .filter(isManifestPath)
+    .flatMap((name): Backup[] => {
+      const manifestPath = join(folder, name)
+      const manifest = readManifest(manifestPath)
+      return manifest?.logId === logId ? [{ path: backupPathOf(manifestPath), manifest }] : []
+    })
+    .sort((one, other) => Date.parse(other.manifest.endedAt) - Date.parse(one.manifest.endedAt))
+
+/** Of an earlier backup of this log that was ended before it was complete. */
+export const deleteLeftovers = (logId: string, folder: string): void => {
+  for (const { path } of backupsOf(logId, folder)) if (!existsSync(path)) rmSync(manifestPathOf(path))
+}
+
+/**
+ * Keeps `newest` and the newest others of this log. A file stays if a person has named it, or if its size is not that of its
+ * manifest. Returns the deleted paths.
+ */
+export const deleteOldBackups = (newest: Backup, keep: number): readonly string[] => {
+  const others = backupsOf(newest.manifest.logId, dirname(newest.path)).filter(
+    ({ path, manifest }) => path !== newest.path && isNamedByTime(path) && statSync(path).size === manifest.bytes,
+  )
+  const old = others.slice(keep - 1).map(({ path }) => path)
+  for (const path of old) {
+    rmSync(path)
+    rmSync(manifestPathOf(path))
+  }
+  return old
+}

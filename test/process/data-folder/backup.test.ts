@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runProgram } from '../../../src/cli/program.ts'
+import { readLastBackup } from '../../../src/log/backup/last-backup.ts'
+import { checkBackup } from '../../../src/log/backup/restore-backup.ts'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { cellarbook, environmentOf, newFolder, type Ran, root } from '../../support/cellarbook.ts'
+import { harmLog } from '../../support/logs/harm.ts'
+import { keySuspensions } from '../../support/logs/sample-events.ts'
+
+setDefaultTimeout(600_000)
+
+const folder = newFolder()
+afterAll(() => folder.remove())
+const at = (...names: readonly string[]): string => join(folder.path, ...names)
+const run = (dataDir: string, ...words: readonly string[]): Promise<Ran> =>
+  cellarbook(words, { DATA_DIR: dataDir, EVENTSTORE_URL: '' })
+
+const dataDir = at('data')
+const backup = at('backup.db')
+beforeAll(async () => {
+  await run(dataDir, 'cellar', 'create', 'wine')
+  await run(dataDir, 'key', 'create', '--cellar', 'wine')
+  expect((await run(dataDir, 'backup', backup)).exitCode).toBe(0)
+})
+
+const notCalled = (): never => {
+  throw new Error('must not be called')
+}
+const manifestOf = (path: string): Record<string, unknown> => JSON.parse(readFileSync(`${path}.json`, 'utf8'))
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+describe('cellarbook backup', () => {
+  test('writes a file and its manifest, which only their owner can read', async () => {
+    const bytes = readFileSync(backup)
+    expect(manifestOf(backup)).toMatchObject({
+      lastPosition: 3,
+      events: 3,
+      streams: 3,
+      bytes: bytes.length,
+      sha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
+      logId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    expect([modeOf(backup), modeOf(`${backup}.json`)]).toEqual(['600', '600'])
+  })
+
+  test('is remembered in the data folder', () => {
+    const { bytes, endedAt } = manifestOf(backup)
+    const last = { target: backup, lastPosition: 3, bytes, endedAt: Date.parse(String(endedAt)) }
+    expect(readLastBackup(dataDir)).toEqual(last as never)
+    expect(readLastBackup(at('nowhere'))).toBeNull()
+  })
+
+  test('replaces no file, and needs a folder for --keep', async () => {
+    const before = readFileSync(backup)
+    const again = await run(dataDir, 'backup', backup)
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('it exists already')])
+    expect(readFileSync(backup).equals(before)).toBe(true)
+    expect((await run(dataDir, 'backup', at('other.db'), '--keep', '2')).exitCode).toBe(64)
+  })
+
+  test('keeps the newest of this log in a folder, and every other file', async () => {
+    const target = at('rotated')
+    const other = at('other')
+    await run(other, 'cellar', 'create', 'wine')
+    for (const from of [other, dataDir, dataDir]) expect((await run(from, 'backup', target)).exitCode).toBe(0)
+    await run(dataDir, 'backup', join(target, 'before-update.db'))
+    const before = readdirSync(target)
+    const { lines } = await run(dataDir, 'backup', target, '--keep', '2', '--json')
+    const [, second, third] = before.filter((name) => /^cellarbook-.*\.db$/.test(name)).sort()
+    expect(lines).toMatchObject([{ deleted: [join(target, second ?? '')] }])
+    expect(third).toBeDefined()
+    const added = String(lines[0]?.['path']).slice(target.length + 1)
+    const left = before.filter((name) => !name.startsWith(second ?? ''))
+    expect(readdirSync(target).sort()).toEqual([...left, added, `${added}.json`].sort())
+  })
+
+  test('deletes no file that is not what its manifest says', async () => {
+    const target = at('changed')
+    const { lines } = await run(dataDir, 'backup', target, '--json')
+    const first = String(lines[0]?.['path'])
+    writeFileSync(first, 'a letter')
+    expect((await run(dataDir, 'backup', target, '--keep', '1', '--json')).lines).toMatchObject([{ deleted: [] }])
+    expect(readFileSync(first, 'utf8')).toBe('a letter')
+  })
+
+  test('clears what a killed backup of this log left, and nothing of another log', async () => {
+    const target = at('killed')
+    mkdirSync(target)
+    const { logId } = manifestOf(backup)
+    const manifest = readFileSync(`${backup}.json`, 'utf8')
+    writeFileSync(join(target, 'cut-off.db.json'), manifest)
+    writeFileSync(join(target, 'others.db.json'), manifest.replace(String(logId), crypto.randomUUID()))
+    writeFileSync(join(target, `.cellarbook-${logId}.partial`), 'half')
+    const { lines } = await run(dataDir, 'backup', target, '--json')
+    const name = String(lines[0]?.['path']).slice(target.length + 1)
+    expect(readdirSync(target).sort()).toEqual([name, `${name}.json`, 'others.db.json'])
+  })
+
+  test('writes nothing where the disk has too little room besides the reserve', async () => {
+    const environment = { DATA_DIR: dataDir, EVENTSTORE_URL: '', DISK_RESERVE: '8191TiB' }
+    const { exitCode, stderr } = await cellarbook(['backup', at('full')], environment)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the disk has too little room')])
+    expect(readdirSync(at('full'))).toEqual([])
+  })
+
+  test('leaves nothing when the disk takes no more bytes', async () => {
+    const large = at('large')
+    cpSync(dataDir, large, { recursive: true })
+    const log = openSqliteLog({ dataDir: large })
+    await log.append('key-large', 'none', keySuspensions(2_000))
+    await log.close()
+    // A shell can bound the size of files, but not the room on a disk. SQLite's other files are smaller than this bound.
+    const bounded = 'trap "" XFSZ; ulimit -f 128; exec "$@"'
+    const words = [process.execPath, join(root, 'src/main.ts'), 'backup', at('bounded')]
+    const child = Bun.spawn(['sh', '-c', bounded, 'sh', ...words], {
+      cwd: root,
+      env: environmentOf({ DATA_DIR: large, EVENTSTORE_URL: '' }),
+      stderr: 'pipe',
+    })
+    expect(await new Response(child.stderr).text()).toContain('Cannot write the backup to')
+    expect(await child.exited).toBe(1)
+    expect(readdirSync(at('bounded'))).toEqual([])
+  })
+
+  test('of a damaged log ends with 65, and leaves nothing', async () => {
+    const damaged = at('damaged')
+    cpSync(dataDir, damaged, { recursive: true })
+    harmLog(damaged, (database) => database.run('UPDATE events SET recorded_at = recorded_at + 1 WHERE position = 2'))
+    const { exitCode, stderr } = await run(damaged, 'backup', at('of-damaged'))
+    expect([exitCode, stderr]).toEqual([65, expect.stringContaining('the row does not match its checksum')])
+    expect(readdirSync(at('of-damaged'))).toEqual([])
+  })
+
+  test('of a log without its end is refused', async () => {
+    const older = at('older')
+    cpSync(dataDir, older, { recursive: true })
+    harmLog(older, (database) => database.run('DELETE FROM events WHERE position = 3'))
+    const { exitCode, stderr } = await run(older, 'backup', at('of-older'))
+    expect([exitCode, stderr]).toEqual([78, expect.stringContaining('it has lost events')])
+    expect(existsSync(at('of-older'))).toBe(false)
+  })
+
+  test('refuses the data folder, a place without a log, and EventStoreDB', async () => {
+    symlinkSync(dataDir, at('link'))
+    expect((await run(dataDir, 'backup', at('link'))).stderr).toContain('it would be lost with the log')
+    expect((await run(at('nowhere'), 'backup', at('new'))).exitCode).toBe(78)
+    const store = await cellarbook(['backup', at('new')], {
+      DATA_DIR: dataDir,
+      EVENTSTORE_URL: 'esdb://localhost:1?tls=false',
+    })
+    expect([store.exitCode, store.stderr]).toEqual([78, expect.stringContaining('it is in EventStoreDB. See docs/')])
+    expect(existsSync(at('new'))).toBe(false)
+  })
+})
+
+describe('cellarbook restore', () => {
+  test('says what is in a backup, and asks before it restores', async () => {
+    const { exitCode, stdout, stderr } = await run(at('asked'), 'restore', backup)
+    expect(stdout).toMatch(/events +3\nkeys +1\ncellars +1\nlast position +3, recorded at /)
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/revoked .* are active again.*add --yes\.\n$/)])
+    expect(existsSync(at('asked'))).toBe(false)
+  })
+
+  test('asks on a terminal, and restores only after a yes', async () => {
+    const asked = async (answer: boolean): Promise<readonly unknown[]> => {
+      const told: unknown[] = []
+      const write = (text: string) => told.push(text)
+      const found = await checkBackup(backup, { dataDir: at('asked'), onProgress: () => {} })
+      const exitCode = await runProgram(['restore', backup], {
+        version: '0',
+        environment: {},
+        output: { write: async () => {}, flush: async () => {} },
+        screen: { write },
+        now: () => 0,
+        ask: () => answer,
+        serve: notCalled,
+        checkFiles: notCalled,
+        perform: notCalled,
+        copyLog: notCalled,
+        verifyLog: notCalled,
+        backup: notCalled,
+        checkBackup: async () => found,
+        restore: async () => void told.push('restored'),
+      })
+      return [exitCode, told.includes('restored')]
+    }
+    expect([await asked(false), await asked(true)]).toEqual([
+      [1, false],
+      [0, true],
+    ])
+  })
+
+  test('restores a sound log with a new id, and records that', async () => {
+    const restored = at('restored')
+    expect((await run(restored, 'restore', `${backup}.json`, '--yes')).exitCode).toBe(0)
+    expect(readdirSync(restored).filter((name) => !name.startsWith('log.lock'))).toEqual(['log.db'])
+    expect([modeOf(restored), modeOf(join(restored, 'log.db'))]).toEqual(['700', '600'])
+    expect((await run(restored, 'log', 'verify')).exitCode).toBe(0)
+    const { lines } = await run(restored, 'log', 'read', '--json')
+    const { logId, lastRecordedAt } = manifestOf(backup)
+    expect(lines).toHaveLength(4)
+    expect(lines[3]).toMatchObject({
+      type: 'LogRestored',
+      position: '4',
+      data: { lastPosition: 3, lastRecordedAt: Date.parse(String(lastRecordedAt)) },
+      metadata: { by: { kind: 'cli' } },
+    })
+    const next = await run(restored, 'backup', at('next.db'), '--json')
+    expect(next.lines[0]?.['logId']).not.toBe(logId)
+    expect(manifestOf(at('next.db'))['logId']).toBe(Object(lines[3]?.['data']).restoredId)
+  })
+
+  test('refuses a folder that is not empty', async () => {
+    const used = at('used')
+    mkdirSync(used)
+    writeFileSync(join(used, 'readings.db'), '')
+    const { exitCode, stderr } = await run(used, 'restore', backup, '--yes')
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('it is not empty, and has "readings.db"')])
+    expect(readdirSync(used)).toEqual(['readings.db'])
+  })
+
+  test('goes on after a restore that was killed', async () => {
+    const killed = at('killed-restore')
+    mkdirSync(join(killed, 'restore.partial'), { recursive: true, mode: 0o700 })
+    writeFileSync(join(killed, 'restore.partial', 'log.db'), 'half')
+    expect((await run(killed, 'restore', backup, '--yes')).exitCode).toBe(0)
+    expect(readdirSync(killed).filter((name) => !name.startsWith('log.lock'))).toEqual(['log.db'])
+  })
+
+  test('refuses a changed file, by its checksum and by its rows', async () => {
+    const changed = at('changed.db')
+    const bytes = readFileSync(backup)
+    bytes[bytes.indexOf('KeyCreated')] = 0x4a
+    writeFileSync(changed, bytes)
+    const byRows = await run(at('never'), 'restore', changed, '--yes')
+    expect([byRows.exitCode, byRows.stderr]).toEqual([65, expect.stringContaining('does not match its checksum')])
+    cpSync(`${backup}.json`, `${changed}.json`)
+    const byManifest = await run(at('never'), 'restore', changed, '--yes')
+    expect([byManifest.exitCode, byManifest.stderr]).toEqual([65, expect.stringContaining('its SHA-256 is not that')])
+    expect(existsSync(at('never'))).toBe(false)
+  })
+
+  test('refuses what is no backup', async () => {
+    const missing = await run(at('never'), 'restore', at('nothing.db'), '--yes')
+    expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('there is no file')])
+    writeFileSync(at('letter.db'), 'Dear Ada, …')
+    expect((await run(at('never'), 'restore', at('letter.db'), '--yes')).exitCode).toBe(65)
+    expect(existsSync(at('never'))).toBe(false)
+  })
+})
