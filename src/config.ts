@@ -1,7 +1,7 @@
 /** Reports all wrong values together. Other files and host names are checked later, by the code that uses them. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { join, relative } from 'node:path'
+import { basename } from 'node:path'
 import { messageOf } from './domain/error-message.ts'
 import type { EventStoreSettings } from './eventstore-url.ts'
 import { type LogLevel, type Variable, variables } from './variables.ts'
@@ -28,6 +28,8 @@ export type Config = {
   readonly logLevel: LogLevel
   /** How to call this program, in the form in which it was started. */
   readonly program: string
+  /** For pages, which strangers can see: without the path of the executable, which can have the name of a user. */
+  readonly publicProgram: string
   /** Of each variable, for people. */
   readonly settings: readonly Setting[]
 }
@@ -80,6 +82,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     allowSharedDataDir: take(variables.allowSharedDataDir),
     logLevel: take(variables.logLevel),
     program: programOf(environment),
+    publicProgram: programOf(environment, basename(process.argv0)),
     settings,
   }
   const faults = settings.flatMap(({ fault }) => fault ?? [])
@@ -103,10 +106,10 @@ export const unknownNames = (environment: Environment): readonly string[] => {
  * How a person can call this program: an executable as it was called here. npx, npm and `bun run` set `npm_config_user_agent`.
  * Somebody who has only npx cannot run a command that begins with `bun`.
  */
-export const programOf = (environment: Environment): string => {
+export const programOf = (environment: Environment, executable = process.argv0): string => {
   const runBy = environment['npm_config_user_agent']
-  if (Bun.isStandaloneExecutable) return process.argv0
-  if (!runBy) return `${process.argv0} ${relative('', join(import.meta.dir, 'main.ts'))}`
+  if (Bun.isStandaloneExecutable) return executable
+  if (!runBy) return `${executable} src/main.ts`
   return runBy.startsWith('bun/') ? 'bun run cellarbook' : `npx --yes bun@${Bun.version} run cellarbook`
 }
 

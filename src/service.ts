@@ -239,7 +239,8 @@ const startApp = ({ config, clock, lines, started }: Starting, { core, health, c
   started.defer(() => traces.close())
   const live = new LivePush(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
   const { reasons } = health
-  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
+  const web = { ...config, program: config.publicProgram }
+  const parts = { core, lines: requestLines, reasons, web, live, refusalLines, traces }
   const app = createApp({ ...parts, isReady: health.isReady, logCheck: () => check?.view() ?? null })
   health.bodyTroubles = () => app.bodies.troubles()
   return { ...app, live, traces }

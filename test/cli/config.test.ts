@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { asCalled, baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
 import { type Variable, variables } from '../../src/variables.ts'
 import { cellarbook, newFolder, root } from '../support/cellarbook.ts'
@@ -44,6 +44,7 @@ describe('parseConfig()', () => {
       allowInsecureHttp: false,
       allowSharedDataDir: false,
       program: `${process.argv0} src/main.ts`,
+      publicProgram: `${basename(process.argv0)} src/main.ts`,
     }
     expect(valuesOf({})).toEqual(expected)
     expect(valuesOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
@@ -107,6 +108,7 @@ describe('parseConfig()', () => {
       allowInsecureHttp: true,
       allowSharedDataDir: true,
       program: `${process.argv0} src/main.ts`,
+      publicProgram: `${basename(process.argv0)} src/main.ts`,
     })
   })
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import type { NewEvent } from '../../src/domain/events.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
@@ -252,6 +252,17 @@ describe('serve', () => {
       const shell = Bun.spawn(['sh', '-c', `${command} --json`], { cwd: root, env: environmentOf({}), stdout: 'pipe' })
       const link: unknown = await new Response(shell.stdout).json()
       expect(link).toMatchObject({ role: 'admin', url: expect.stringContaining(`${service.url}/link/`) })
+    },
+    slowMs,
+  )
+
+  test(
+    'pages show strangers the command for a link without the path of the executable',
+    async () => {
+      const service = await start(freshFolder())
+      const page = await (await fetch(`${service.url}/sign-in`)).text()
+      expect(page).toContain(`<code>${basename(process.execPath)} src/main.ts operator link</code>`)
+      expect(page).not.toContain(dirname(process.execPath))
     },
     slowMs,
   )
