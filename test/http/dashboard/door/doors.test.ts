@@ -43,7 +43,7 @@ const mountedPaths = (): readonly string[] => {
   }
   const app = createApp({ ...parts, isReady: () => true })
   return [...new Set(app.routes.routes.map(({ path }) => path))]
-    .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')
+    .filter((path) => !path.startsWith('/api') && !['/livez', '/readyz', '/openapi.json'].includes(path))
     .map(filledIn)
 }
 
