@@ -3,11 +3,18 @@ import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
+import type { CertificateTrouble } from './listen/certificate-renewal.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Schedule } from './schedule.ts'
 
-export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}` | 'descriptors'
+export type ReasonKind =
+  | 'log_away'
+  | LogTroubleKind
+  | RefusedKind
+  | `index_${IndexTrouble['kind']}`
+  | 'descriptors'
+  | CertificateTrouble['kind']
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
@@ -23,21 +30,24 @@ export type HealthParts = {
   readonly damage?: () => string | null
   /** Why few file descriptors are free. */
   readonly descriptors?: () => string | null
+  readonly certificate?: () => CertificateTrouble | null
 }
 
-export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage, descriptors }: HealthParts): readonly Reason[] => {
+export const reasonsOf = ({ log, indexTrouble, bodyTroubles, ...parts }: HealthParts): readonly Reason[] => {
   const health = log.health()
   const index = indexTrouble()
   const troubles = log.troubles?.() ?? []
   // A read can have met damage, too. Then one reason is enough.
-  const checked = troubles.some(({ kind }) => kind === 'damaged') ? null : (damage?.() ?? null)
-  const few = descriptors?.() ?? null
+  const checked = troubles.some(({ kind }) => kind === 'damaged') ? null : (parts.damage?.() ?? null)
+  const few = parts.descriptors?.() ?? null
+  const certificate = parts.certificate?.() ?? null
   return [
     ...(health.ok ? [] : [reason('log_away', health.why)]),
     ...[...troubles, ...bodyTroubles()].map(({ kind, why }) => reason(kind, why)),
     ...(checked === null ? [] : [reason('damaged', checked)]),
     ...(index === null ? [] : [reason(`index_${index.kind}`, index.why)]),
     ...(few === null ? [] : [reason('descriptors', few)]),
+    ...(certificate === null ? [] : [reason(certificate.kind, certificate.why)]),
   ]
 }
 
@@ -168,6 +178,18 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     what: 'The process has almost no file descriptors left.',
     meanwhile: 'Idle connections are closed, and new ones may have to wait.',
     remedy: 'Allow the process more open files (ulimit -n, LimitNOFILE=), or let a proxy bound connections.',
+  },
+  certificate_ends: {
+    refuses: 'nothing',
+    what: 'The certificate of this service ends soon.',
+    meanwhile: 'Nothing is refused yet. After its end, devices and browsers will refuse to connect.',
+    remedy: 'Renew the files at TLS_CERT and TLS_KEY. The service reads them again by itself.',
+  },
+  certificate_ended: {
+    refuses: 'nothing',
+    what: 'The certificate of this service has ended.',
+    meanwhile: 'Devices and browsers that check certificates refuse to connect.',
+    remedy: 'Renew the files at TLS_CERT and TLS_KEY. The service reads them again by itself.',
   },
 }
 

@@ -1,6 +1,7 @@
 /** Except for the modules of threads, the only file with side effects at import. */
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
@@ -17,7 +18,7 @@ import { messageOf, thrownError } from './domain/error-message.ts'
 import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
 import { drainNoticeMs } from './limits.ts'
-import { readCertificate } from './listen.ts'
+import { readCertificate } from './listen/read-certificate.ts'
 import { checkBackup, restoreBackup } from './log/backup/restore-backup.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
@@ -33,7 +34,7 @@ import {
   openLogPlace,
   verifyLog,
 } from './open-log.ts'
-import { startService } from './service.ts'
+import { type RunningService, startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
@@ -84,13 +85,17 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
     return tellLoss(why)
   }
 
+  const wasOnTerminal = process.stderr.isTTY === true
+  let service: RunningService | null = null
   const stopped = untilStopped({
-    isOnTerminal: process.stderr.isTTY === true,
-    onIgnored: () =>
-      lines.info('SIGHUP is ignored: no file is read again. To use other files or settings, restart the service'),
+    isTerminalGone: () => wasOnTerminal && !isatty(process.stderr.fd),
+    onReadAgain: () => {
+      if (service?.readAgain() !== true)
+        lines.info('SIGHUP changes nothing: the service has no certificate. To use other settings, restart it')
+    },
   })
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr, onLost }
-  const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
+  service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
   // Told to stop during the start, so there are no open requests.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })

@@ -1,7 +1,6 @@
 /** The parts end in the opposite order. */
 
 import { resolve } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { shellWord } from '../views/cellars/snippets.ts'
 import { paths } from '../views/paths.ts'
@@ -37,9 +36,11 @@ import { LivePush } from './http/dashboard/live/live-push.ts'
 import { watchDescriptors } from './http/descriptor-watch.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
-import { type App, askToCloseConnections } from './http/serve.ts'
-import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
-import { type CertificateAndKey, certificateEndsMs, listen, listenForMetrics, readCertificate } from './listen.ts'
+import type { App } from './http/serve.ts'
+import { heldWaitMsMax } from './limits.ts'
+import type { CertificateRenewal, CertificateTrouble } from './listen/certificate-renewal.ts'
+import { listen, listenForMetrics, renewCertificate } from './listen/listen.ts'
+import { type Certificate, readCertificate } from './listen/read-certificate.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
@@ -64,6 +65,8 @@ export type ServiceParts = {
 
 export type RunningService = {
   drain(): Promise<void>
+  /** Reads changed files of the certificate now. False: there is none. */
+  readAgain(): boolean
 }
 
 /** @throws CommandFailed */
@@ -94,15 +97,18 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
   const app = startApp(starting, { core, health, check })
+  let renewal: CertificateRenewal | null = null
   startMetrics(starting, {
     ...app,
     ...health,
     core,
     derived,
     check: () => check?.view() ?? null,
-    certificateEndsMs: () => certificateEndsMs(certificate),
+    certificateEndsMs: () => renewal?.endsAtMs ?? null,
   })
-  const { port, linkUrl } = startSockets(starting, { core, app, certificate, health })
+  const sockets = startSockets(starting, { core, app, certificate, health })
+  const { port, linkUrl } = sockets
+  renewal = sockets.renewal
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
@@ -117,7 +123,13 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   lines.info('listening', { version, host, port, dataDir, demo })
   await welcome({ core, screen: parts.screen, dataDir, program, baseUrl: baseUrlOf(config, port), linkUrl })
   const running = started.move()
-  return { drain: () => running.disposeAsync() }
+  return {
+    drain: () => running.disposeAsync(),
+    readAgain: () => {
+      renewal?.lookNow()
+      return renewal !== null
+    },
+  }
 }
 
 type Starting = ServiceParts & { readonly config: Config; readonly started: AsyncDisposableStack }
@@ -144,6 +156,7 @@ type Health = {
   bodyTroubles: () => readonly BodyTrouble[]
   damage: () => string | null
   descriptors: () => string | null
+  certificate: () => CertificateTrouble | null
   readonly clocks: ClockTroubles
   isDraining: boolean
   readonly isReady: () => boolean
@@ -156,6 +169,7 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
     bodyTroubles: () => [],
     damage: () => null,
     descriptors: () => null,
+    certificate: () => null,
     clocks: noClockTroubles(),
     isDraining: false,
     isReady: () => !health.isDraining && isReady(health.reasons()),
@@ -258,29 +272,33 @@ const startMetrics = ({ config, clock, lines, started }: Starting, parts: FactPa
 type Served = {
   readonly core: Core
   readonly app: ServedApp
-  readonly certificate: CertificateAndKey | null
+  readonly certificate: Certificate | null
   readonly health: Health
 }
 
-const startSockets = ({ config, lines, started }: Starting, { core, app, certificate, health }: Served) => {
-  const server = listen(app, config, certificate)
-  started.defer(() => server.stop(true))
-  const descriptors = watchDescriptors(server, systemSchedule)
+const startSockets = (starting: Starting, { core, app, certificate, health }: Served) => {
+  const { config, lines, started } = starting
+  const listener = listen(app, config, certificate)
+  started.defer(() => listener.stop())
+  const descriptors = watchDescriptors(listener, systemSchedule)
   started.defer(() => descriptors.stop())
   health.descriptors = descriptors.trouble
-  const port = server.port ?? config.port
+  const renewal = certificate === null ? null : renewCertificate(listener, certificate, starting)
+  started.defer(async () => renewal?.stop())
+  health.certificate = () => renewal?.trouble() ?? null
+  const { port } = listener
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { questions: core.questions, core: async () => core, linkUrl }
   const onLeft = (why: string): void => lines.warn('cannot remove the command socket: the next start does', { why })
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
   // At the same time, so that a long answer on one does not delay the other.
-  started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
+  started.defer(() => Promise.all([listener.drain(), control.stop()]).then(() => {}))
   // The server would wait for live pages and exports. The last `defer` runs first.
   started.defer(() => {
     app.live.close()
     return app.downloads.close()
   })
-  return { port, linkUrl }
+  return { port, linkUrl, renewal }
 }
 
 const tellBug =
@@ -346,14 +364,6 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
   late_no_more: ['info', 'events arrive in time again'],
   leapt_no_more: ['info', 'the clock is trusted again'],
   doubted_no_more: ['info', 'readings are purged by the clock again'],
-}
-
-/** First asks each client to close its connection: a device would take a cut connection for a failure. */
-const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
-  askToCloseConnections(server, app)
-  await wait(drainNoticeMs)
-  await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
-  await server.stop(true)
 }
 
 type Welcome = {

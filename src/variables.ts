@@ -143,7 +143,7 @@ export const variables = {
   tlsCert: {
     name: 'TLS_CERT',
     default: '',
-    meaning: 'PEM file of the certificate: https without a proxy',
+    meaning: 'PEM file of the certificate: https without a proxy; read again when it changes',
     needs: { name: 'TLS_KEY', because: 'https needs both' },
     parse: parsePath,
   },

@@ -7,16 +7,16 @@ export const sameSignalMsMax = 500
 const launcherLookMs = 250
 
 export type Hangup = {
-  /** Then SIGHUP says that the terminal was closed, so the service stops. */
-  readonly isOnTerminal: boolean
-  /** Scripts send SIGHUP to programs after a change of files, so the service goes on. */
-  readonly onIgnored: () => void
+  /** Then nobody is left who could stop the service by Ctrl-C, so it stops. */
+  readonly isTerminalGone: () => boolean
+  /** Scripts send SIGHUP to programs after a change of files. */
+  readonly onReadAgain: () => void
 }
 
 /**
  * A second signal ends the process at once, but is ignored within `sameSignalMsMax`, because one Ctrl-C can arrive twice.
  */
-export const untilStopped = ({ isOnTerminal, onIgnored }: Hangup): Promise<string> =>
+export const untilStopped = ({ isTerminalGone, onReadAgain }: Hangup): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -29,7 +29,7 @@ export const untilStopped = ({ isOnTerminal, onIgnored }: Hangup): Promise<strin
       }
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-    process.on('SIGHUP', (signal) => (isOnTerminal ? onSignal(signal) : onIgnored()))
+    process.on('SIGHUP', (signal) => (isTerminalGone() ? onSignal(signal) : onReadAgain()))
     onNpxGone(() => resolve('npx has ended'))
   })
 

@@ -16,10 +16,7 @@ type DescriptorWatch = {
 }
 
 /** Closes idle connections, because Bun cannot bound connections. Their clients connect again. */
-export const watchDescriptors = (
-  server: Pick<Bun.Server<unknown>, 'closeIdleConnections'>,
-  schedule: Schedule,
-): DescriptorWatch => {
+export const watchDescriptors = (server: { closeIdleConnections(): void }, schedule: Schedule): DescriptorWatch => {
   const trouble = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   const descriptorsMax = readDescriptorsMax()
   const look = (): void => {

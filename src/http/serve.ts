@@ -6,11 +6,16 @@ import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
 import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
-type Address = {
+export type Address = {
   readonly hostname: string
   /** 0: the operating system chooses a free one. */
   readonly port: number
+}
+
+export type ServerSettings = Address & {
   readonly tls?: { readonly cert: string; readonly key: string }
+  /** Another server of this process listens there, too. */
+  readonly hasSharedPort?: boolean
 }
 
 export type App = {
@@ -24,17 +29,29 @@ export type App = {
  * Not Elysia's `app.listen`, which gives routes to Bun's own router: Bun would call a route of `.all` without Elysia's
  * context. @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
-export const serve = ({ routes, bodies, downloads }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
-  const server = Bun.serve({
+export const serve = (app: App, settings: ServerSettings): Bun.Server<unknown> => {
+  const server = openServer(app, settings)
+  useServer(app, server)
+  return server
+}
+
+export const openServer = (
+  { routes }: App,
+  { tls, hasSharedPort = serverOptions.reusePort, ...address }: ServerSettings,
+): Bun.Server<unknown> =>
+  Bun.serve({
     ...serverOptions,
     ...address,
+    reusePort: hasSharedPort,
     ...(tls !== undefined && { tls: { ...tls, ...tlsOptions } }),
     ...handlersOf((request) => routes.fetch(request)),
   })
+
+/** For addresses and timers of requests. Bun answers for those of other servers, too. */
+export const useServer = ({ routes, bodies, downloads }: App, server: Bun.Server<unknown>): void => {
   routes.server = server
   bodies.servedBy(server)
   downloads.servedBy(server)
-  return server
 }
 
 /** From then on, each answer asks the client to close its connection, so that the server can stop soon. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { packageManager } from '../../package.json'
@@ -8,11 +9,13 @@ import {
   environmentOf,
   gather,
   newFolder,
+  root,
   type ServiceProcess,
   startProcess,
   textOf,
 } from '../support/cellarbook.ts'
 import { startLoad } from '../support/load.ts'
+import { until } from '../support/time/until.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
 setDefaultTimeout(600_000)
@@ -120,9 +123,41 @@ describe('a drain', () => {
     async () => {
       const service = await startProcess(folder.path)
       service.signal('SIGHUP')
-      expect(await service.untilStdout(/"level":"info".*SIGHUP is ignored/)).not.toBeNull()
+      expect(await service.untilStdout(/"level":"info".*SIGHUP changes nothing/)).not.toBeNull()
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
       expect(await service.stop()).toBe(0)
+    },
+    slowMs,
+  )
+
+  test.skipIf(process.platform !== 'linux')(
+    'on a terminal does not begin at a SIGHUP, but when the terminal is closed',
+    async () => {
+      const log = join(folder.path, 'lines')
+      let shown = ''
+      const terminal = new Bun.Terminal({
+        data: (_, piece) => {
+          shown += new TextDecoder().decode(piece)
+        },
+      })
+      const service = Bun.spawn(['sh', '-c', `exec "${process.execPath}" src/main.ts serve > "${log}"`], {
+        cwd: root,
+        env: environmentOf({ DATA_DIR: folder.path }),
+        terminal,
+      })
+      const lines = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+      await until(() => shown.includes('Open this link'))
+      service.kill('SIGHUP')
+      await until(() => lines().includes('SIGHUP changes nothing'))
+      expect(lines()).not.toContain('draining')
+      // A shell sends the signal when its terminal is closed. Here the terminal is closed a little later than `close()`.
+      terminal.close()
+      const repeat = setInterval(() => service.kill('SIGHUP'), sameSignalMsMax / 10)
+      await until(() => lines().includes('draining'))
+      clearInterval(repeat)
+
+      expect(await service.exited).toBe(0)
+      expect(lines()).toMatch(/"because":"SIGHUP".*\n.*"msg":"stopped"/)
     },
     slowMs,
   )

@@ -6,15 +6,16 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 
 export type Certificate = { readonly cert: string; readonly key: string }
 
-export const selfSigned = (kind: 'ec' | 'rsa' = 'ec'): Certificate => {
+const dayMs = 86_400_000
+
+export const selfSigned = (kind: 'ec' | 'rsa' = 'ec', endsAtMs = Date.now() + dayMs): Certificate => {
   const isRsa = kind === 'rsa'
   const { publicKey, privateKey } = isRsa
     ? generateKeyPairSync('rsa', { modulusLength: 2048 })
     : generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = isRsa ? rsaWithSha256 : ecdsaWithSha256
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), text('cellarbook'))))
-  const dayMs = 86_400_000
-  const validity = sequence(time(Date.now() - dayMs), time(Date.now() + dayMs))
+  const validity = sequence(time(Date.now() - dayMs), time(endsAtMs))
   const loopback = tagged(0x87, Buffer.from([127, 0, 0, 1]))
   const localhost = tagged(0x82, Buffer.from('localhost'))
   const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback, localhost)))

@@ -36,7 +36,7 @@ type Layer =
 
 /** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
-  [/^src\/(main|service|facts-of-service|open-log|health|listen|log-check-report)\.ts$/, 'start'],
+  [/^src\/(main|service|facts-of-service|open-log|health|log-check-report)\.ts$|^src\/listen\//, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/(limits|http\/http-bounds)\.ts$/, 'limits'],
   [/^src\/(config|variables|eventstore-url|clock|entropy)\.ts$/, 'parameters'],

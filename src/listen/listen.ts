@@ -1,45 +1,15 @@
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { createSecureContext } from 'node:tls'
-import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
-import type { Config } from './config.ts'
-import { messageOf, thrownError } from './domain/error-message.ts'
-import { type Metrics, serveMetrics } from './http/ops/metrics-socket.ts'
-import { type App, serve } from './http/serve.ts'
-
-export type CertificateAndKey = { readonly cert: string; readonly key: string }
-
-/** `null`: no TLS. @throws CommandFailed */
-export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
-  if (tls === null) return null
-  const pair = readPair(tls)
-  try {
-    createSecureContext(pair)
-    return pair
-  } catch (cause) {
-    throw unfit(`Cannot use TLS_CERT and TLS_KEY: ${certificateFault(thrownError(cause))}`, cause)
-  }
-}
-
-/** In ms since 1970. `null`: no TLS. */
-export const certificateEndsMs = (pair: CertificateAndKey | null): number | null =>
-  pair === null ? null : new X509Certificate(pair.cert).validToDate.getTime()
-
-const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): CertificateAndKey => {
-  try {
-    return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
-  } catch (cause) {
-    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${messageOf(cause)}`, cause)
-  }
-}
-
-/** The TLS library's message is only a code: `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
-const certificateFault = ({ message }: Error): string => {
-  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
-  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
-  return 'a file is not complete PEM'
-}
+import { CommandFailed, exitCodes } from '../cli/exit-codes.ts'
+import type { MachineClock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { thrownError } from '../domain/error-message.ts'
+import { type Metrics, serveMetrics } from '../http/ops/metrics-socket.ts'
+import type { App } from '../http/serve.ts'
+import type { LogLines } from '../log-lines.ts'
+import { systemSchedule } from '../schedule.ts'
+import { CertificateRenewal } from './certificate-renewal.ts'
+import { Listener } from './listener.ts'
+import { type Certificate, readCertificate } from './read-certificate.ts'
 
 /** `null`: METRICS_PORT is not set. @throws CommandFailed if the host or port cannot be used */
 export const listenForMetrics = (metrics: Metrics, { metrics: at }: Config): Bun.Server<unknown> | null => {
@@ -53,14 +23,28 @@ export const listenForMetrics = (metrics: Metrics, { metrics: at }: Config): Bun
 }
 
 /** @throws CommandFailed if the host or port cannot be used */
-export const listen = (app: App, config: Config, tls: CertificateAndKey | null): Bun.Server<unknown> => {
-  const { host: hostname, port } = config
+export const listen = (app: App, { host: hostname, port }: Config, certificate: Certificate | null): Listener => {
   try {
-    return serve(app, { hostname, port, ...(tls === null ? {} : { tls }) })
+    return new Listener(app, { hostname, port }, certificate, systemSchedule)
   } catch (cause) {
     throw unfit(`Cannot listen on ${hostname} port ${port}: ${listenFault(thrownError(cause), hostname)}`, cause)
   }
 }
+
+type RenewalParts = { readonly config: Config; readonly clock: MachineClock; readonly lines: LogLines }
+
+export const renewCertificate = (
+  listener: Listener,
+  first: Certificate,
+  { config, clock, lines }: RenewalParts,
+): CertificateRenewal =>
+  new CertificateRenewal(first, {
+    read: () => readCertificate(config) ?? first,
+    replace: (next) => listener.replaceCertificate(next),
+    now: clock.now,
+    schedule: systemSchedule,
+    lines,
+  })
 
 /**
  * For an unknown host name, Bun's error code depends on the machine: EINVAL, ENOTCONN, ENOENT, EAGAIN. So any code that is

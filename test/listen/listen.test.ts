@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { listenFault } from '../src/listen.ts'
+import { listenFault } from '../../src/listen/listen.ts'
 
 const fault = (host: string, message: string, code = 'no code'): string =>
   listenFault(Object.assign(new Error(message), code === 'no code' ? {} : { code }), host)

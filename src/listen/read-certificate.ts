@@ -1,0 +1,44 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { CommandFailed, exitCodes } from '../cli/exit-codes.ts'
+import type { Config } from '../config.ts'
+import { messageOf, thrownError } from '../domain/error-message.ts'
+
+export type Certificate = {
+  readonly cert: string
+  readonly key: string
+  readonly beginsAtMs: number
+  readonly endsAtMs: number
+}
+
+/** `null`: no TLS. @throws CommandFailed */
+export const readCertificate = ({ tls }: Pick<Config, 'tls'>): Certificate | null => {
+  if (tls === null) return null
+  const pair = readPair(tls)
+  try {
+    createSecureContext(pair)
+    const { validFrom, validTo } = new X509Certificate(pair.cert)
+    return { ...pair, beginsAtMs: Date.parse(validFrom), endsAtMs: Date.parse(validTo) }
+  } catch (cause) {
+    throw unfit(`Cannot use TLS_CERT and TLS_KEY: ${certificateFault(thrownError(cause))}`, cause)
+  }
+}
+
+const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Pick<Certificate, 'cert' | 'key'> => {
+  try {
+    return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
+  } catch (cause) {
+    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${messageOf(cause)}`, cause)
+  }
+}
+
+/** The TLS library's message is only a code: `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+const certificateFault = ({ message }: Error): string => {
+  if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
+  if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
+  return 'a file is not complete PEM'
+}
+
+const unfit = (message: string, cause: unknown): CommandFailed =>
+  new CommandFailed(message, exitCodes.configuration, { cause })
