@@ -4,7 +4,7 @@ import type { TimesTold } from './actors/time/clock-watch.ts'
 import type { MachineClock } from './clock.ts'
 import type { DerivedStore } from './derived/derived-store.ts'
 import type { FactSources } from './facts/declare-fact.ts'
-import { FactWatch } from './facts/fact-watch.ts'
+import { FactWatch, type Watched } from './facts/fact-watch.ts'
 import { type Reason, reasonKinds } from './health.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -15,6 +15,7 @@ export type FactParts = Pick<
   readonly core: Core
   readonly clocks: ClockTroubles
   readonly reasons: () => readonly Reason[]
+  readonly lastBackup: Watched['lastBackup']
   /** With the names of its models. `null`: without a derived store. */
   readonly derived: { readonly store: DerivedStore; readonly models: readonly string[] } | null
 }
@@ -23,7 +24,7 @@ export type ServiceFacts = FactSources & { readonly watch: FactWatch }
 
 /** Ends with `watch.stop`. */
 export const factsOfService = (
-  { core, clocks, reasons, derived, ...parts }: FactParts,
+  { core, clocks, reasons, derived, lastBackup, ...parts }: FactParts,
   clock: MachineClock,
   schedule: Schedule,
 ): ServiceFacts => {
@@ -32,6 +33,7 @@ export const factsOfService = (
     storedReadings: () => core.figures().storedReadings,
     storeSeconds: parts.requests.storeSeconds,
     disk: () => log.figures?.().disk ?? null,
+    lastBackup,
   }
   return {
     ...parts,

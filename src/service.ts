@@ -41,6 +41,7 @@ import { heldWaitMsMax } from './limits.ts'
 import type { CertificateRenewal, CertificateTrouble } from './listen/certificate-renewal.ts'
 import { listen, listenForMetrics, renewCertificate } from './listen/listen.ts'
 import { type Certificate, readCertificate } from './listen/read-certificate.ts'
+import { readLastBackup } from './log/backup/last-backup.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
@@ -105,6 +106,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     derived,
     check: () => check?.view() ?? null,
     certificateEndsMs: () => renewal?.endsAtMs ?? null,
+    lastBackup: () => readLastBackup(config.dataDir),
   })
   const sockets = startSockets(starting, { core, app, certificate, health })
   const { port, linkUrl } = sockets

@@ -28,8 +28,17 @@ export type FactSources = {
   readonly certificateEndsMs: () => number | null
   readonly watch: {
     readonly loopLagSeconds: Histogram
+    readonly lastBackup: BackupFact | null
     readonly diskFullInSeconds: number | null
   }
+}
+
+/** `endedAt` is in ms since 1970. */
+export type BackupFact = {
+  readonly endedAt: number
+  readonly lastPosition: number
+  readonly bytes: number
+  readonly target: string
 }
 
 export type ModelFact = { readonly name: string; readonly lag: number; readonly progress: ModelProgress }

@@ -2,6 +2,7 @@ import { Histogram, latencyBounds, quantileOf } from '../histogram.ts'
 import { heartbeatMs } from '../limits.ts'
 import type { DiskFigures } from '../log/event-log.ts'
 import type { Schedule } from '../schedule.ts'
+import type { BackupFact } from './declare-fact.ts'
 
 /** The facts of the last minute are looked at in these steps. */
 export const minuteStepMs = 10_000
@@ -14,6 +15,8 @@ export type Watched = {
   readonly storedReadings: () => number
   readonly storeSeconds: Histogram
   readonly disk: () => DiskFigures | null
+  /** Never settles if the disk hangs. */
+  readonly lastBackup: () => Promise<BackupFact | null>
 }
 
 type Moment = { readonly atMs: number; readonly stored: number; readonly counts: readonly number[] }
@@ -27,6 +30,7 @@ export class FactWatch {
   readonly #passedMs: () => number
   #moments: readonly Moment[]
   #spaces: readonly Space[] = []
+  #lastBackup: BackupFact | null = null
   #dueMs: number
   #forget: () => void = () => {}
 
@@ -35,6 +39,7 @@ export class FactWatch {
     this.#schedule = schedule
     this.#passedMs = passedMs
     this.#moments = [this.#moment(passedMs())]
+    this.#lookAtBackup()
     this.#dueMs = passedMs() + heartbeatMs
     this.#lookLater()
   }
@@ -53,6 +58,11 @@ export class FactWatch {
       overMs: now.atMs - then.atMs,
       p99Seconds: quantileOf(this.#watched.storeSeconds.bounds, counts, 0.99),
     }
+  }
+
+  /** Of the data folder, by `cellarbook backup`. */
+  get lastBackup(): BackupFact | null {
+    return this.#lastBackup
   }
 
   /** `null`: not known yet. `Infinity`: the disk does not fill. */
@@ -77,10 +87,17 @@ export class FactWatch {
     })
   }
 
+  #lookAtBackup(): void {
+    void this.#watched.lastBackup().then((last) => {
+      this.#lastBackup = last
+    })
+  }
+
   #look(nowMs: number): void {
     const last = this.#moments.at(-1)
     if (last === undefined || nowMs - last.atMs >= minuteStepMs) {
       this.#moments = [...this.#moments, this.#moment(nowMs)].slice(-minuteSteps)
+      this.#lookAtBackup()
     }
     const disk = this.#watched.disk()
     const lastSpace = this.#spaces.at(-1)

@@ -233,6 +233,16 @@ const state = {
       return check !== null && 'at' in check ? asNumber(check.kind === 'sound') : null
     },
   ),
+  backedUpAt: fact(
+    'gauge',
+    { name: 'cellarbook_last_backup_timestamp_seconds', help: 'When the last `cellarbook backup` of the log ended.' },
+    ({ watch }) => (watch.lastBackup === null ? null : watch.lastBackup.endedAt / 1_000),
+  ),
+  backupSize: fact(
+    'gauge',
+    { name: 'cellarbook_last_backup_bytes', help: 'The size of the last `cellarbook backup` of the log.' },
+    ({ watch }) => watch.lastBackup?.bytes ?? null,
+  ),
   certificateEnd: fact(
     'gauge',
     { name: 'cellarbook_certificate_end_timestamp_seconds', help: 'When the certificate of TLS_CERT ends.' },

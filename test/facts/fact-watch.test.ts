@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { diskStepMs, FactWatch } from '../../src/facts/fact-watch.ts'
+import type { BackupFact } from '../../src/facts/declare-fact.ts'
+import { diskStepMs, FactWatch, minuteStepMs } from '../../src/facts/fact-watch.ts'
 import { Histogram, latencyBounds } from '../../src/histogram.ts'
 import { heartbeatMs } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/time/driven-schedule.ts'
@@ -9,6 +10,7 @@ const hourMs = 3_600_000
 
 const watching = () => {
   const schedule = drivenSchedule()
+  const backup: { last: BackupFact | null } = { last: null }
   const node = { stored: 0, freeBytes: 100 * gibibyte, hasDisk: true, heldMs: 0 }
   const storeSeconds = new Histogram(latencyBounds)
   const watch = new FactWatch(
@@ -17,11 +19,12 @@ const watching = () => {
       storeSeconds,
       disk: () =>
         node.hasDisk ? { freeBytes: node.freeBytes, reserveBytes: gibibyte, logBytes: 1, walBytes: 1 } : null,
+      lastBackup: async () => backup.last,
     },
     schedule,
     () => schedule.nowMs + node.heldMs,
   )
-  return { schedule, node, storeSeconds, watch }
+  return { schedule, node, backup, storeSeconds, watch }
 }
 
 describe('FactWatch', () => {
@@ -39,6 +42,14 @@ describe('FactWatch', () => {
     expect(overMs).toBeLessThanOrEqual(60_000)
     expect(p99Seconds).toBeGreaterThan(0.002)
     expect(p99Seconds).toBeLessThanOrEqual(0.004)
+  })
+
+  test('knows the last backup soon after its end', async () => {
+    const { schedule, backup, watch } = watching()
+    expect(watch.lastBackup).toBeNull()
+    backup.last = { endedAt: 1, lastPosition: 2, bytes: 3, target: '/backups/one.db' }
+    await schedule.advance(minuteStepMs + heartbeatMs)
+    expect(watch.lastBackup).toEqual(backup.last)
   })
 
   test('says how late its timer ran, for which all requests have waited', async () => {

@@ -209,6 +209,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     isReady: () => isReady(reasons()),
     check: () => options.logCheck?.view() ?? null,
     certificateEndsMs: () => null,
+    lastBackup: async () => null,
     clocks: noClockTroubles(),
     derived: derived === null ? null : { ...derived, models: modelKinds.map(({ name }) => name) },
   }

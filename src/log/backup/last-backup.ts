@@ -1,4 +1,5 @@
-import { closeSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -16,18 +17,17 @@ export type LastBackup = Static<typeof LastBackup>
 
 const pathIn = (dataDir: string): string => join(dataDir, 'backup.json')
 
-/** `null`: none is known, or a crash has cut off the file. */
-export const readLastBackup = (dataDir: string): LastBackup | null => {
-  let file: number | null = null
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+
+/** `null`: none is known, or a crash has cut off the file. A disk that does not answer must not stop the event loop. */
+export const readLastBackup = async (dataDir: string): Promise<LastBackup | null> => {
   try {
-    file = openFolderFile(pathIn(dataDir), 'read')
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    await using file = await open(pathIn(dataDir), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    const value: unknown = JSON.parse(await file.readFile('utf8'))
     return Value.Check(LastBackup, value) ? value : null
   } catch (cause) {
     if (cause instanceof SyntaxError || (cause instanceof Error && 'code' in cause)) return null
     throw cause
-  } finally {
-    if (file !== null) closeSync(file)
   }
 }
 

@@ -45,11 +45,11 @@ describe('cellarbook backup', () => {
     expect([modeOf(backup), modeOf(`${backup}.json`)]).toEqual(['600', '600'])
   })
 
-  test('is remembered in the data folder', () => {
+  test('is remembered in the data folder', async () => {
     const { bytes, endedAt } = manifestOf(backup)
     const last = { target: backup, lastPosition: 3, bytes, endedAt: Date.parse(String(endedAt)) }
-    expect(readLastBackup(dataDir)).toEqual(last as never)
-    expect(readLastBackup(at('nowhere'))).toBeNull()
+    expect(await readLastBackup(dataDir)).toEqual(last as never)
+    expect(await readLastBackup(at('nowhere'))).toBeNull()
   })
 
   test('replaces no file, and needs a folder for --keep', async () => {
