@@ -39,7 +39,8 @@ export type Setting = {
   /** Without secrets. `null`: not set, and there is no default. */
   readonly value: string | null
   readonly default: string | null
-  readonly source: 'environment' | 'file' | 'default'
+  /** `environment`, `default`, or `file` with its path. */
+  readonly source: string
   /** Markdown. */
   readonly meaning: string
   readonly fault: string | null
@@ -108,14 +109,18 @@ export const unknownNames = (environment: Environment): readonly string[] => {
  */
 export const programOf = (environment: Environment, executable = process.argv0): string => {
   const runBy = environment['npm_config_user_agent']
-  if (Bun.isStandaloneExecutable) return executable
-  if (!runBy) return `${executable} src/main.ts`
+  const word = /^[\w./-]+$/.test(executable) ? executable : `'${executable.replaceAll("'", "'\\''")}'`
+  if (Bun.isStandaloneExecutable) return word
+  if (!runBy) return `${word} src/main.ts`
   return runBy.startsWith('bun/') ? 'bun run cellarbook' : `npx --yes bun@${Bun.version} run cellarbook`
 }
 
-/** Messages name commands as `cellarbook key create`, because the same message can be shown by another process. */
+/**
+ * Messages name commands as `cellarbook key create`, because the same message can be shown by another process. A path or
+ * another text that a person gave can have that word, too.
+ */
 export const asCalled = (message: string, program: string): string =>
-  message.replace(/(?<![\w/.-])cellarbook (?=[a-z]+\b)/g, () => `${program} `)
+  message.replace(/(?<![\w/.-])cellarbook (?=(?:cellar|key|log|operator) [a-z]|serve --)/g, () => `${program} `)
 
 /** The value is that of the default if the variable is wrong. */
 const settingOf = <T>(variable: Variable<T>, environment: Environment): { value: T; setting: Setting } => {
@@ -155,9 +160,13 @@ const givenOf = ({ name, isSecret }: Variable<unknown>, environment: Environment
   if (text !== '')
     return { text, source: 'environment', fault: `${name} and ${fileOf(name)} are both set: use one of them` }
   try {
-    return { text: readSecret(path), source: 'file', fault: null }
+    return { text: readSecret(path), source: `file ${path}`, fault: null }
   } catch (error) {
-    return { text, source: 'file', fault: `${fileOf(name)} is ${JSON.stringify(path)}: ${messageOf(error)}` }
+    // Somebody can have put the secret itself there.
+    const fault = path.includes('@')
+      ? '(not shown): it must be the path of a file'
+      : `is ${JSON.stringify(path)}: ${messageOf(error)}`
+    return { text, source: 'file', fault: `${fileOf(name)} ${fault}` }
   }
 }
 

@@ -77,9 +77,11 @@ const optionsOf = (query: string): Options => {
   if (take('tlsverifycert') === 'false') {
     return { rule: 'tlsVerifyCert=false is not supported. Name the CA of the certificates with tlsCaFile' }
   }
-  const [other] = given.keys()
-  if (other !== undefined) {
-    return { rule: `the option ${other} is not supported. Use tls, tlsCaFile, userCertFile or userKeyFile` }
+  // A "?" in a password makes its end look like an option, so no name is shown.
+  if (given.size > 0) {
+    return {
+      rule: 'only the options tls, tlsCaFile, userCertFile and userKeyFile are supported. In a password, "?" is %3F',
+    }
   }
   if (tls !== 'true' && tls !== 'false') return { rule: 'tls must be true or false' }
   if ((certPath === null) !== (keyPath === null)) return { rule: 'userCertFile and userKeyFile are needed together' }

@@ -22,6 +22,7 @@ import { readCertificate } from './listen/read-certificate.ts'
 import { checkBackup, restoreBackup } from './log/backup/restore-backup.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
+import { checkStoreFiles } from './log/open-source.ts'
 import { yieldProcessor } from './log/verify/yield-processor.ts'
 import { createLogLines } from './log-lines.ts'
 import {
@@ -104,10 +105,12 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   return exitCodes.done
 }
 
-const checkFiles: ProgramDeps['checkFiles'] = (config) => {
-  readCertificate(config)
-  tellFolderWarnings(config)
-}
+const checkFiles: ProgramDeps['checkFiles'] = (config) =>
+  failingAsCommand(async () => {
+    readCertificate(config)
+    tellFolderWarnings(config)
+    if (config.eventStore !== null) await checkStoreFiles(config.eventStore)
+  })
 
 const perform: ProgramDeps['perform'] = async (config, operation) => {
   tellFolderWarnings(config)

@@ -26,6 +26,12 @@ export const openEventStore = async (options: EventStoreLogOptions): Promise<Eve
   return openEventStoreLog(options)
 }
 
+/** @throws StoreMisfit if a certificate or key file cannot be read */
+export const checkStoreFiles = async (settings: EventStoreSettings): Promise<void> => {
+  const { accessOf } = await import('./eventstoredb/store-link.ts')
+  accessOf(settings)
+}
+
 export type OpenReads = Pick<EventLog, 'read' | 'readAll' | 'lags'> & { close(): void | Promise<void> }
 
 /** Like `openSource`, for searches. @throws the errors of `FileReads` and `openEventStoreLog` */

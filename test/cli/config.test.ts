@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { asCalled, baseUrlOf, type Config, type Environment, parseConfig, unknownNames } from '../../src/config.ts'
+import {
+  asCalled,
+  baseUrlOf,
+  type Config,
+  type Environment,
+  parseConfig,
+  programOf,
+  unknownNames,
+} from '../../src/config.ts'
 import { type Variable, variables } from '../../src/variables.ts'
 import { cellarbook, newFolder, root } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/logs/engine.ts'
@@ -65,6 +73,11 @@ describe('parseConfig()', () => {
     expect(asCalled('/srv/cellarbook is full, a Cellarbook log', './cb')).toBe(
       '/srv/cellarbook is full, a Cellarbook log',
     )
+    expect(asCalled('cannot read my cellarbook backups/b.db', './cb')).toBe('cannot read my cellarbook backups/b.db')
+  })
+
+  test('programOf() gives one word of a shell for any path', () => {
+    expect(programOf({}, "/opt/my bun's/bun")).toBe("'/opt/my bun'\\''s/bun' src/main.ts")
   })
 
   test('takes every variable', () => {
@@ -190,7 +203,7 @@ describe('a secret in a file', () => {
       prefix: 'a-',
     })
     const setting = parsed.settings.find(({ name }) => name === 'EVENTSTORE_URL')
-    expect(setting).toMatchObject({ value: 'not shown', default: null, source: 'file', fault: null })
+    expect(setting).toMatchObject({ value: 'not shown', default: null, source: `file ${path}`, fault: null })
     expect(JSON.stringify(parsed.settings)).not.toContain('changeit')
   })
 
@@ -220,6 +233,15 @@ describe('a secret in a file', () => {
     const [fault] = faultsOf({ EVENTSTORE_URL_FILE: path })
     expect(fault).toStartWith('EVENTSTORE_URL (not shown): it must be like esdb://')
     expect(fault).not.toContain('changeit')
+  })
+
+  test.each([
+    { EVENTSTORE_URL_FILE: url },
+    { EVENTSTORE_URL: 'esdb://anna:1234?changeit@db.example' },
+    { EVENTSTORE_URL: 'esdb://anna:1234?changeit=a@db.example' },
+  ])('is not shown if it is in the wrong variable or has a "?": %p', (environment) => {
+    expect(faultsOf(environment)).toEqual([expect.stringMatching(/^EVENTSTORE_URL(_FILE)? \(not shown\): /)])
+    expect(JSON.stringify(parseConfig(environment))).not.toContain('changeit')
   })
 
   test('reaches the store', async () => {
@@ -285,7 +307,9 @@ describe('cellarbook config', () => {
     expect(ran.stdout).toContain('LOG_LEVEL')
   })
 
-  test('reads the certificate and checks the data folder as a start does', async () => {
+  test('reads the certificates and checks the data folder as a start does', async () => {
+    const store = await cellarbook(['config'], { EVENTSTORE_URL: `esdb://db.example?tlsCaFile=${folder.path}` })
+    expect([store.exitCode, store.stderr]).toEqual([78, expect.stringContaining('a file that EVENTSTORE_URL names')])
     const certificate = await cellarbook(['config'], { TLS_CERT: folder.path, TLS_KEY: folder.path })
     expect([certificate.exitCode, certificate.stderr]).toEqual([78, expect.stringContaining('Cannot read TLS_CERT')])
     chmodSync(folder.path, 0o777)

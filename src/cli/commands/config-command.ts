@@ -10,7 +10,7 @@ export const addConfigCommand = (program: Command, runner: Runner): void => {
   program
     .command('config')
     .description(
-      'Show each environment variable: its value, where the value comes from, its default and its meaning. ' +
+      'Show each environment variable of the service: its value, where the value comes from, its default and its meaning. ' +
         'Secrets are hidden. Exit code 78 means that something is wrong',
     )
     .option(...jsonFlag)
@@ -21,7 +21,7 @@ const showConfig = async ({ deps, config, finish }: Runner, { json = false }: Js
   const parsed = parseConfig(deps.environment)
   const text = json ? parsed.settings.map(visibleJson).join('\n') : formatFields(parsed.settings.flatMap(fieldsOf))
   await deps.output.write(`${text}\n`)
-  deps.checkFiles(config())
+  await deps.checkFiles(config())
   finish({ exitCode: exitCodes.done, message: null })
 }
 

@@ -20,8 +20,8 @@ export type ProgramDeps = {
   /** Missing: no person is at a terminal, who could answer. */
   readonly ask?: (question: string) => boolean
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** @throws CommandFailed if the data folder or the certificate cannot be used */
-  checkFiles(config: Config): void
+  /** @throws CommandFailed if the data folder, the certificate or a file that EVENTSTORE_URL names cannot be used */
+  checkFiles(config: Config): Promise<void>
   /** In the running service, or else in this process. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
