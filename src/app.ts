@@ -59,6 +59,12 @@ export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigu
   const costBudgets = new CostBudgets()
   const requests = new RequestFigures()
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies, requests }
+  const devices = apiRoutes(api)
+  const dashboard = dashboardRoutes(
+    { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, requests },
+    answerMisspeltPath(api),
+  )
+  for (const { path } of [...devices.routes, ...dashboard.routes]) requests.know(path)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error, request }) => {
       lines.error('request failed', { ...traceContextOf(request.headers), error: thrownError(error) })
@@ -66,12 +72,7 @@ export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigu
     })
     .use(opsRoutes(isReady))
     .use(openApiRoutes(web.publicUrl))
-    .use(apiRoutes(api))
-    .use(
-      dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, requests },
-        answerMisspeltPath(api),
-      ),
-    )
+    .use(devices)
+    .use(dashboard)
   return { routes, bodies, downloads, requests }
 }

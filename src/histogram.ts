@@ -18,14 +18,14 @@ export class Histogram {
     return [...this.#counts]
   }
 
-  observe(value: number): void {
+  observe(value: number, times = 1): void {
     let bucket = 0
     for (const bound of this.bounds) {
       if (value <= bound) break
       bucket += 1
     }
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
-    this.#sum += value
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + times
+    this.#sum += value * times
   }
 }
 

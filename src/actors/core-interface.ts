@@ -248,8 +248,6 @@ export type Refusals = {
 /** Of this node. Counts begin at its start. */
 export type CoreFigures = {
   readonly storedReadings: number
-  /** By code. Each refused request counts once. So does each refused reading of a batch. */
-  readonly refused: ReadonlyMap<string, number>
   readonly actors: { readonly key: number; readonly cellar: number; readonly operator: number }
   readonly passwordsWaiting: number
 }

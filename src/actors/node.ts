@@ -176,7 +176,6 @@ export class Node {
   figures(): CoreFigures {
     return {
       storedReadings: this.context.storedReadings,
-      refused: this.refusalRecords.counts,
       actors: { key: this.keys.size, cellar: this.cellars.size, operator: this.operators.size + this.setup.size },
       passwordsWaiting: this.passwords.waiting,
     }

@@ -11,6 +11,7 @@ export type FactSources = {
   readonly core: { figures(): CoreFigures }
   readonly requests: {
     readonly codes: ReadonlyMap<string, ReadonlyMap<number, number>>
+    readonly refused: ReadonlyMap<string, number>
     readonly storeSeconds: Histogram
   }
   readonly bodies: { readonly count: number; reservedBytes(pool: 'devices' | 'operators' | 'visitors'): number }

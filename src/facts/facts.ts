@@ -22,16 +22,16 @@ const readings = {
     'counter',
     {
       name: 'cellarbook_readings_refused_total',
-      help: 'Refused requests of devices, and refused readings of batches, by the code of the answer.',
+      help: 'Refused requests to store readings, and refused readings of batches, by code.',
     },
-    ({ core }) => core.figures().refused,
+    ({ requests }) => requests.refused,
   ),
   ingest: factBy(
     'stage',
     'histogram',
     {
       name: 'cellarbook_ingest_seconds',
-      help: 'Latency of readings. whole: from request to answer. wait: until a commit group is sent. commit: until it is answered.',
+      help: 'For each reading. wait: until its commit group is sent. commit: until that is answered. whole: from body to answer.',
     },
     ({ log, requests }) => {
       const appends = log.figures?.().appends
@@ -48,7 +48,7 @@ const readings = {
 
 const requests: Fact = {
   name: 'cellarbook_http_requests_total',
-  help: 'Answered requests of devices and of people, by the template of the route and the status code.',
+  help: 'Requests to the API and the dashboard, by the template of the route and the status code. 499: the client left.',
   kind: 'counter',
   unit: null,
   labels: ['route', 'code'],

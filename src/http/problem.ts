@@ -65,6 +65,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
   })
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
+const keyCodes = ['KEY_MISSING', 'KEY_EXPIRED', ...Object.values(keyInvalidCodes)]
 
 /** Devices rely on the other fields of a 401 (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
@@ -294,3 +295,8 @@ export const deviceProblems: {
     headers: retrySoon,
   },
 }
+
+export const deviceCodes: readonly string[] = [
+  ...keyCodes,
+  ...Object.keys(deviceProblems).map((kind) => kind.toUpperCase()),
+]

@@ -4,7 +4,7 @@ const groupEventsBounds = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536] as c
 
 /** Since the log was opened. A group is a commit of the embedded log, or an append to EventStoreDB. */
 export class AppendFigures {
-  /** How long its first append has waited until the group was sent. */
+  /** How long its first append has waited until the group was sent. As below, counted for each event. */
   readonly waitSeconds = new Histogram(latencyBounds)
   /** From then until its appends were answered. */
   readonly commitSeconds = new Histogram(latencyBounds)
@@ -13,7 +13,7 @@ export class AppendFigures {
   /** Both in ms. The returned function takes the ms at which the group was answered. */
   sent(events: number, waitingSinceMs: number, nowMs: number): (answeredMs: number) => void {
     this.groupEvents.observe(events)
-    this.waitSeconds.observe((nowMs - waitingSinceMs) / 1_000)
-    return (answeredMs) => this.commitSeconds.observe((answeredMs - nowMs) / 1_000)
+    this.waitSeconds.observe((nowMs - waitingSinceMs) / 1_000, events)
+    return (answeredMs) => this.commitSeconds.observe((answeredMs - nowMs) / 1_000, events)
   }
 }

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { facts } from '../../src/facts/facts.ts'
 import { factPrinter } from '../../src/facts/print-facts.ts'
 import { isEmbedded } from '../support/logs/engine.ts'
+import { rawConnect } from '../support/raw-http.ts'
 import { type Service, startService, validReading } from '../support/test-service.ts'
+import { until } from '../support/time/until.ts'
 
 setDefaultTimeout(600_000)
 
@@ -34,6 +36,10 @@ const samples = async (): Promise<ReadonlyMap<string, number>> => {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]))
 }
 
+/** That were counted. */
+const requestsIn = (found: ReadonlyMap<string, number>) =>
+  [...found].filter(([name, count]) => name.startsWith('cellarbook_http_requests_total') && count > 0)
+
 describe('the printed facts', () => {
   test('count stored readings, refusals and requests', async () => {
     const { key, keyId } = await service.createKey({ limit: { readings: 4, windowMs: 60_000 } })
@@ -45,24 +51,80 @@ describe('the printed facts', () => {
     expect((await service.postTo('/check', JSON.stringify(validReading), key)).status).toBe(200)
     expect((await fetch(`${service.url}/sign-in`)).status).toBe(200)
     expect((await fetch(`${service.url}/nothing/here`)).status).toBe(404)
+    expect((await fetch(`${service.url}/keys/${keyId}`, { redirect: 'manual' })).status).toBe(303)
+    expect((await fetch(`${service.url}/sign-in`, { headers: { Host: 'elsewhere.example' } })).status).toBe(421)
     expect((await fetch(`${service.url}/api/v1/nothing`)).status).toBe(401)
     await service.untilFolded(keyId, 3)
     const found = await samples()
     expect(found.get('cellarbook_readings_stored_total')).toBe(3)
     expect(found.get('cellarbook_readings_refused_total{code="MALFORMED_JSON"}')).toBe(1)
     expect(found.get('cellarbook_readings_refused_total{code="MISSING_FIELD"}')).toBe(1)
-    expect(found.get('cellarbook_ingest_seconds_count{stage="whole"}')).toBe(2)
-    const requests = [...found].filter(([name]) => name.startsWith('cellarbook_http_requests_total'))
-    expect(Object.fromEntries(requests)).toEqual({
+    expect(found.get('cellarbook_ingest_seconds_count{stage="whole"}')).toBe(3)
+    expect(Object.fromEntries(requestsIn(found))).toEqual({
       'cellarbook_http_requests_total{route="/api/v1/ingest",code="200"}': 1,
       'cellarbook_http_requests_total{route="/api/v1/ingest",code="400"}': 1,
       'cellarbook_http_requests_total{route="/api/v1/ingest",code="401"}': 1,
       'cellarbook_http_requests_total{route="/api/v1/ingest/batch",code="207"}': 1,
       'cellarbook_http_requests_total{route="/api/v1/ingest/check",code="200"}': 1,
       'cellarbook_http_requests_total{route="/sign-in",code="200"}': 1,
+      'cellarbook_http_requests_total{route="/sign-in",code="421"}': 1,
+      'cellarbook_http_requests_total{route="/keys/:keyId",code="303"}': 1,
       'cellarbook_http_requests_total{route="/*",code="404"}': 1,
       'cellarbook_http_requests_total{route="/api/*",code="401"}': 1,
     })
+  })
+
+  test('begin with 0, so that Prometheus sees the first bug, refusal and wrong password', async () => {
+    const found = await samples()
+    expect(found.get('cellarbook_http_requests_total{route="/api/v1/ingest",code="500"}')).toBe(0)
+    expect(found.get('cellarbook_http_requests_total{route="/keys/:keyId/revoke",code="500"}')).toBe(0)
+    expect(found.get('cellarbook_readings_refused_total{code="STORE_UNAVAILABLE"}')).toBe(0)
+    expect(found.get('cellarbook_readings_refused_total{code="KEY_REVOKED"}')).toBe(0)
+    expect(found.get('cellarbook_sign_ins_refused_total{reason="wrong_password"}')).toBe(0)
+  })
+
+  test('count a device that disconnects during its body, and no bug', async () => {
+    const { key } = await service.createKey()
+    const connection = await rawConnect(service.url)
+    const head = `Host: 127.0.0.1\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 100`
+    await connection.send(`POST /api/v1/ingest HTTP/1.1\r\n${head}\r\n\r\n{"cellar":`)
+    await until(() => service.bodies.count === 1)
+    connection.drop()
+    await until(() => service.bodies.count === 0)
+    await service.post(validReading, key)
+    expect(Object.fromEntries(requestsIn(await samples()))).toEqual({
+      'cellarbook_http_requests_total{route="/api/v1/ingest",code="200"}': 1,
+      'cellarbook_http_requests_total{route="/api/v1/ingest",code="499"}': 1,
+    })
+  })
+
+  test('count as refused only readings that should be stored, and each once', async () => {
+    const { key } = await service.createKey()
+    const { value: _, ...valueless } = validReading
+    expect((await service.postBatch([valueless, valueless], key)).status).toBe(400)
+    expect((await service.postTo('/check', JSON.stringify(valueless), key)).status).toBe(400)
+    const checked = JSON.stringify({ readings: [valueless, valueless] })
+    expect((await service.postTo('/batch/check', checked, key)).status).toBe(400)
+    expect((await fetch(`${service.url}/api/v1/nothing`)).status).toBe(401)
+    expect((await fetch(`${service.url}/api/v1/ingest`, { headers: { 'X-API-Key': key } })).status).toBe(405)
+    const refused = [...(await samples())].filter(
+      ([name, count]) => name.startsWith('cellarbook_readings_refused_total') && count > 0,
+    )
+    expect(refused).toEqual([['cellarbook_readings_refused_total{code="MISSING_FIELD"}', 2]])
+  })
+
+  test('count the latency of each stored reading, and of no repeat', async () => {
+    const { key } = await service.createKey()
+    const before = await samples()
+    for (let times = 0; times < 2; times += 1) {
+      await service.postBatch([validReading, validReading], key, { 'Idempotency-Key': 'batch' })
+      await service.post(validReading, key, { 'Idempotency-Key': 'single' })
+    }
+    const after = await samples()
+    for (const stage of ['wait', 'commit', 'whole']) {
+      const name = `cellarbook_ingest_seconds_count{stage="${stage}"}`
+      expect([stage, (after.get(name) ?? 0) - (before.get(name) ?? 0)]).toEqual([stage, 3])
+    }
   })
 
   test('have cumulative buckets whose last one is the count', async () => {

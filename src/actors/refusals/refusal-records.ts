@@ -15,8 +15,6 @@ export const refusalAppendsAtOnce = 8
 export class RefusalRecords {
   readonly #context: ActorContext
   readonly #sums: RefusalSums
-  /** By code, since the start. */
-  readonly counts = new Map<string, number>()
   #isWriting = false
   #isLast = false
 
@@ -30,8 +28,6 @@ export class RefusalRecords {
   }
 
   note({ keyId, ...refused }: RefusedRequest): void {
-    const { code, count } = refused
-    this.counts.set(code, (this.counts.get(code) ?? 0) + count)
     this.#sums.note(isOfNode(refused.refusal) ? null : keyId, refused)
   }
 

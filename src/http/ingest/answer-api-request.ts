@@ -12,7 +12,7 @@ import {
   plainHeaders,
   replayedHeader,
 } from './answer-headers.ts'
-import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, CheckedReadings } from './api-call.ts'
+import type { AcceptedBatch, ApiCall, ApiDeps, AskedRoute, CheckedReadings } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
 import {
   chargeOnce,
@@ -25,19 +25,22 @@ import {
 } from './request-costs.ts'
 
 /** First checks the API key, whatever the path and the method. A bug causes a 500 for this request only. */
-export const answerApiRequest = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
+export const answerApiRequest = async (deps: ApiDeps, request: Request, asked: AskedRoute): Promise<Response> => {
   const { core, lines } = deps
+  const { route, isStoring } = asked
   const nowMs = core.clock.now()
   const requestId = core.entropy.requestId(nowMs)
   let keyId: string | null = null
   try {
     const { key, refusal } = authenticate(core.projections.keys, request.headers, nowMs)
     keyId = key?.keyId ?? null
-    if (key === null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
-    if (refusal !== null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
-    const call: ApiCall = { request, requestId, key, bodyBytes: 0, packedBytes: 0, isCharged: false, names: null }
+    const arrived = { request, requestId, isStoring, names: null }
+    if (key === null) return refuseKey(deps, { ...arrived, key }, refusal)
+    if (refusal !== null) return refuseKey(deps, { ...arrived, key }, refusal)
+    const call: ApiCall = { ...arrived, key, arrivedMs: 0, bodyBytes: 0, packedBytes: 0, isCharged: false }
     const result = await route(call)
     if (result === 'client_gone') {
+      asked.isGone = true
       chargeOnce(deps, call, costOfBrokenConnection)
       // A client that closed the connection can still read this answer. A 500 does not tell it that the reading was stored.
       return problemResponse(problemOf(internalError), plainHeaders(requestId))
@@ -55,6 +58,7 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
   if ('rejected' in result) {
     return 'count' in result ? answerCheck(deps, call, result) : acceptBatch(deps, call, result)
   }
+  if (result.repeats === null) noteStored(deps, call, 1)
   if (result.repeats !== null) chargeOnce(deps, call, costOfRepeat(call))
   else if (call.packedBytes > 0) chargeOnce(deps, call, costOfPackedReading(call))
   return new Response(successBody(result.recordedAt), { headers: acceptedHeaders(call.requestId, call.key, result) })
@@ -62,8 +66,9 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
 
 const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Response => {
   const { stream, first, last, usage, repeats } = batch.accepted
-  if (repeats === null && batch.rejected.length > 0) {
-    noteRejected(deps.core, { requestId: call.requestId, keyId: call.key.keyId }, batch.rejected)
+  if (repeats === null) {
+    noteStored(deps, call, last - first + 1)
+    noteRejected(deps, call, batch.rejected)
   }
   chargeOnce(deps, call, repeats === null ? costOfBatch(batch, call) : costOfRepeat(call))
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
@@ -72,6 +77,9 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
   addKeyHeaders(headers, call.key, usage)
   return new Response(batchBody(batch, last - first + 1, 'stored'), { status: statusOfBatch(batch.rejected), headers })
 }
+
+const noteStored = ({ requests }: ApiDeps, { arrivedMs }: ApiCall, readings: number): void =>
+  requests.storeSeconds.observe((performance.now() - arrivedMs) / 1_000, readings)
 
 const statusOfBatch = (rejected: readonly RejectedItem[]): number => (rejected.length === 0 ? 200 : 207)
 
@@ -85,7 +93,9 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
   return new Response(body, { status: statusOfBatch(rejected), headers })
 }
 
-type RefusedCall = Pick<ApiCall, 'request' | 'requestId' | 'names'> & { readonly key: ApiCall['key'] | null }
+type RefusedCall = Pick<ApiCall, 'request' | 'requestId' | 'names' | 'isStoring'> & {
+  readonly key: ApiCall['key'] | null
+}
 
 /** The answer has no headers about the key, and costs nothing of its budget. */
 const refuseKey = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal): Response =>
@@ -104,17 +114,16 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
 }
 
 /** For the log, the log lines and the key's page. A refused batch also counts each of its readings by its code. */
-const noteRefused = (
-  { core, refusalLines, lastRefusals, addressOf }: ApiDeps,
-  { request, requestId, key, names }: RefusedCall,
-  refusal: ReadingRefusal,
-): Problem => {
+const noteRefused = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal): Problem => {
+  const { core, refusalLines, lastRefusals, addressOf, requests } = deps
+  const { request, requestId, key, names, isStoring } = call
   const problem = problemOf(refusal)
   const { status, code } = problem
   const atMs = core.clock.now()
   const keyId = key?.keyId ?? null
   core.refusals.note({ keyId, requestId, atMs, code, refusal, names, count: 1 })
-  if (refusal.kind === 'batch_rejected') noteRejected(core, { requestId, keyId }, refusal.rejected)
+  if (refusal.kind === 'batch_rejected') noteRejected(deps, call, refusal.rejected)
+  else if (isStoring) requests.countRefused(code, 1)
   const who = keyId === null ? { keyId, address: addressOf(request) } : { keyId }
   refusalLines.note({ requestId, ...traceContextOf(request.headers), status, code, ...who })
   const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
@@ -124,10 +133,11 @@ const noteRefused = (
 
 /** Leaves out names, which only a single reading has at hand. */
 const noteRejected = (
-  core: ApiDeps['core'],
-  { requestId, keyId }: { readonly requestId: string; readonly keyId: string | null },
+  { core, requests }: ApiDeps,
+  { requestId, key, isStoring }: RefusedCall,
   rejected: readonly RejectedItem[],
 ): void => {
+  const keyId = key?.keyId ?? null
   const counts = new Map<string, { readonly refusal: ItemRefusal; count: number }>()
   for (const { refusal } of rejected) {
     const known = counts.get(refusal.kind)
@@ -136,7 +146,9 @@ const noteRejected = (
   }
   const atMs = core.clock.now()
   for (const { refusal, count } of counts.values()) {
-    core.refusals.note({ keyId, requestId, atMs, code: codeOf(refusal.kind), refusal, names: null, count })
+    const code = codeOf(refusal.kind)
+    core.refusals.note({ keyId, requestId, atMs, code, refusal, names: null, count })
+    if (isStoring) requests.countRefused(code, count)
   }
 }
 

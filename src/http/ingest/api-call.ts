@@ -43,6 +43,9 @@ export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
+  readonly isStoring: boolean
+  /** When the body had arrived, by `performance.now`. 0 until then. */
+  arrivedMs: number
   /** The size of the unpacked body. 0 until the body is read. */
   bodyBytes: number
   /** The size of the packed body. 0 for a plain body. */
@@ -64,3 +67,11 @@ export type CheckedReadings = {
 export type Stored = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
 export type ApiResult = Stored | Outcome<CheckedReadings, ReadingRefusal> | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>
+
+export type AskedRoute = {
+  readonly route: ApiRoute
+  /** False for a check of readings, and for paths without readings. */
+  readonly isStoring: boolean
+  /** The client closed the connection, so nobody saw the answer. */
+  isGone: boolean
+}

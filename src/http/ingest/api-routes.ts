@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { NameCache } from '../../domain/reading/name-cache.ts'
 import { refused } from '../../domain/refusal.ts'
 import { isUnderApi, meantPath } from '../path-spelling.ts'
+import { clientGoneStatus } from '../request-figures.ts'
 import { answerApiRequest } from './answer-api-request.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
@@ -50,16 +51,11 @@ const answerCounted = (
   request: Request,
   { path, route }: { readonly path: string; readonly route: ApiRoute },
 ): Promise<Response> => {
-  const begunMs = performance.now()
-  const answer = answerApiRequest(deps, request, route)
-  const count = (status: number): void => {
-    deps.requests.count(path, status)
-    if (status >= 300 || !storingPaths.has(path)) return
-    deps.requests.storeSeconds.observe((performance.now() - begunMs) / 1_000)
-  }
+  const asked = { route, isStoring: storingPaths.has(path) && route !== onlyPost, isGone: false }
+  const answer = answerApiRequest(deps, request, asked)
   void answer.then(
-    ({ status }) => count(status),
-    () => count(500),
+    ({ status }) => deps.requests.count(path, asked.isGone ? clientGoneStatus : status),
+    () => deps.requests.count(path, 500),
   )
   return answer
 }

@@ -100,6 +100,7 @@ const ingestRoute =
     const sentBytesMax = isPacked ? Math.min(bytesMax, packedBodyBytesMax) : bytesMax
     const bound = { pool: 'devices', holder: key.keyId, bytesMax: sentBytesMax, isPacked } as const
     const sent = await (expected === 'awaited' ? readAwaitedBody : readBody)(bodies, request, bound)
+    call.arrivedMs = performance.now()
     // These two come first, because only they close the connection. On an open one, Bun would read the rest of the body as
     // the next request.
     if (sent === 'too_slow') return refused(tooSlow(request.headers))

@@ -78,9 +78,9 @@ export const doorOf = (deps: DashboardDeps): Door => {
     (action: Action): Handler =>
     async (routed) => {
       const answer = await answerDashboard(deps, action, routed)
-      // A page says its status in `set`, and Elysia puts it into the answer.
-      const { status = answer.status } = routed.set
-      deps.requests.count(routed.route.replace(/^\/assets\/.*/, '/assets/*'), Number(status))
+      // A page says its status in `set`, and Elysia puts it into an answer of status 200.
+      const status = answer.status === 200 ? Number(routed.set.status ?? 200) : answer.status
+      deps.requests.count(routed.route, status)
       return answer
     }
   return {

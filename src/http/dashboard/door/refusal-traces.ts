@@ -13,18 +13,22 @@ export const traceLinesMax = 10
 export const traceLineMs = 1_000
 
 /** `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: of a signed-in operator. */
-export type SignInReason =
-  | 'wrong_password'
-  | 'wrong_own_password'
-  | 'no_such_account'
-  | 'too_many_for_account'
-  | 'too_many_from_address'
-  | 'too_many_from_browser'
-  | 'busy'
+const signInReasons = [
+  'wrong_password',
+  'wrong_own_password',
+  'no_such_account',
+  'too_many_for_account',
+  'too_many_from_address',
+  'too_many_from_browser',
+  'busy',
+] as const
+export type SignInReason = (typeof signInReasons)[number]
 
-export type DoorReason = 'cross_site' | 'no_cookie' | 'form_token' | 'role'
+const doorReasons = ['cross_site', 'no_cookie', 'form_token', 'role'] as const
+export type DoorReason = (typeof doorReasons)[number]
 
-export type RefusalReason = SignInReason | DoorReason | 'link_wrong_or_spent'
+const refusalReasons = [...signInReasons, ...doorReasons, 'link_wrong_or_spent'] as const
+export type RefusalReason = (typeof refusalReasons)[number]
 
 const comparedReasons: ReadonlySet<SignInReason> = new Set(['wrong_password', 'wrong_own_password', 'no_such_account'])
 
@@ -56,8 +60,8 @@ export class Traces {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   readonly #record: (refused: RefusedSignIn) => void
-  /** Of sign-ins, forms and links, by reason, since the start. */
-  readonly counts = new Map<RefusalReason, number>()
+  /** Of sign-ins, forms and links, by reason, since the start. From 0, so that Prometheus sees the first one increase it. */
+  readonly counts = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]))
   #written = 0
   #leftOut = 0
   readonly #reasons = new Map<string, number>()
