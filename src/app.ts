@@ -28,8 +28,8 @@ export type AppDeps = {
   /** For readings of every kind, and not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
-  /** Default: no check. */
-  readonly logCheck?: DashboardParts['logCheck']
+  readonly facts: DashboardParts['facts']
+  readonly settings: DashboardParts['settings']
   readonly web: WebConfig
   /** Close it before the server, which waits for open live pages. */
   readonly live: LivePush
@@ -49,7 +49,7 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigures } => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
-  const { exportTiming, logCheck = () => null } = deps
+  const { exportTiming, facts, settings } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
@@ -61,7 +61,7 @@ export const createApp = (deps: AppDeps): App & { readonly requests: RequestFigu
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies, requests }
   const devices = apiRoutes(api)
   const dashboard = dashboardRoutes(
-    { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, requests },
+    { core, lastRefusals, lastChecks, lines, traces, reasons, facts, settings, web, live, downloads, bodies, requests },
     answerMisspeltPath(api),
   )
   for (const { path } of [...devices.routes, ...dashboard.routes]) requests.know(path)

@@ -26,6 +26,7 @@ import { startQuickChecks } from './derived/quick-checks.ts'
 import { repeatsModel } from './derived/repeats/repeats-model.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
+import type { FactSources } from './facts/declare-fact.ts'
 import { factPrinter } from './facts/print-facts.ts'
 import { type ClockTroubles, type FactParts, factsOfService, noClockTroubles, noteTimes } from './facts-of-service.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
@@ -97,17 +98,16 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const derived = await startDerived(starting, log)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
-  const app = startApp(starting, { core, health, check })
   let renewal: CertificateRenewal | null = null
-  startMetrics(starting, {
-    ...app,
-    ...health,
+  const app = startApp(starting, {
     core,
     derived,
+    health,
     check: () => check?.view() ?? null,
     certificateEndsMs: () => renewal?.endsAtMs ?? null,
     lastBackup: () => readLastBackup(config.dataDir),
   })
+  startMetrics(starting, app.facts)
   const sockets = startSockets(starting, { core, app, certificate, health })
   const { port, linkUrl } = sockets
   renewal = sockets.renewal
@@ -239,32 +239,30 @@ const startCheck = (
   return check
 }
 
-type ServedApp = App & Pick<FactParts, 'requests' | 'traces'> & { readonly live: LivePush }
+type ServedApp = App & { readonly live: LivePush; readonly facts: FactSources }
 
-type AppParts = {
-  readonly core: Core
+type AppParts = Pick<FactParts, 'core' | 'derived' | 'check' | 'certificateEndsMs' | 'lastBackup'> & {
   readonly health: Health
-  readonly check: DailyCheck | null
 }
 
-const startApp = ({ config, clock, lines, started }: Starting, { core, health, check }: AppParts): ServedApp => {
+const startApp = ({ config, clock, lines, started }: Starting, { health, ...parts }: AppParts): ServedApp => {
+  const { core } = parts
   const requestLines = boundErrorLines(lines, systemSchedule)
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
   const traces = new Traces(requestLines, systemSchedule, core.operators.signInRefused)
   started.defer(() => traces.close())
   const live = new LivePush(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
-  const { reasons } = health
   const web = { ...config, program: config.publicProgram }
-  const parts = { core, lines: requestLines, reasons, web, live, refusalLines, traces }
-  const app = createApp({ ...parts, isReady: health.isReady, logCheck: () => check?.view() ?? null })
+  const shown = { web, settings: config.settings, ...health, facts: () => facts }
+  const app = createApp({ core, lines: requestLines, live, refusalLines, traces, ...shown })
+  const facts = factsOfService({ ...parts, ...health, ...app, live, traces }, clock, systemSchedule)
+  started.defer(async () => facts.watch.stop())
   health.bodyTroubles = () => app.bodies.troubles()
-  return { ...app, live, traces }
+  return { ...app, live, facts }
 }
 
-const startMetrics = ({ config, clock, lines, started }: Starting, parts: FactParts): void => {
-  const facts = factsOfService(parts, clock, systemSchedule)
-  started.defer(async () => facts.watch.stop())
+const startMetrics = ({ config, lines, started }: Starting, facts: FactSources): void => {
   const server = listenForMetrics(factPrinter(facts), config)
   if (server === null) return
   started.defer(() => server.stop(true))

@@ -181,6 +181,8 @@ export const paths = {
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   exports: '/exports',
+  health: '/health',
+  liveHealth: '/live/health',
   devicesGuide: '/docs/devices',
   /** The guide links to `programs/NAME`, so that its links also work in the repository. */
   deviceProgram: (name: string): string => `/docs/programs/${name}`,

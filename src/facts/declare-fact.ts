@@ -1,3 +1,4 @@
+import type { LogCheckView } from '../../views/types.ts'
 import type { CoreFigures } from '../actors/core-interface.ts'
 import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { Histogram } from '../histogram.ts'
@@ -24,13 +25,14 @@ export type FactSources = {
   /** By kind, each that `ClockWatch` knows. */
   readonly clocks: () => ReadonlyMap<string, boolean>
   /** `null`: this node does not check its log. */
-  readonly check: () => { readonly kind: 'waiting' } | { readonly kind: string; readonly at: number } | null
+  readonly check: () => LogCheckView | null
   /** In ms since 1970. `null`: no TLS. */
   readonly certificateEndsMs: () => number | null
   readonly watch: {
     readonly loopLagSeconds: Histogram
     readonly lastBackup: BackupFact | null
     readonly diskFullInSeconds: number | null
+    readonly lastMinute: { readonly stored: number; readonly overMs: number; readonly p99Seconds: number | null }
   }
 }
 

@@ -91,6 +91,7 @@ const table: Readonly<Record<string, Row>> = {
   '/operators/:email/remove': pageWithForm(303),
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },
+  '/health': pageForAll,
   '/docs/devices': pageForAll,
   '/docs/programs/send.c': pageForAll,
   '/docs/programs/send.go': pageForAll,
@@ -98,6 +99,7 @@ const table: Readonly<Record<string, Row>> = {
   '/docs/programs/send.py': pageForAll,
   '/docs/programs/send.sh': pageForAll,
   '/docs/programs/send_micropython.py': pageForAll,
+  '/live/health': stream,
   '/live/cellars': stream,
   '/live/cellars/:cellar/readings': stream,
   '/live/cellars/:cellar/kegs/:rack/:keg': stream,
@@ -142,7 +144,7 @@ const mountedPaths = (): ReadonlySet<string> => {
   const traces = new Traces(lines, systemSchedule, () => {})
   const refusalLines = new RefusalLines(lines, systemSchedule)
   const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines, traces }
-  const app = createApp({ ...parts, isReady: () => true })
+  const app = createApp({ ...parts, isReady: () => true, facts: () => service.facts, settings: [] })
   return new Set(app.routes.routes.map(({ path }) => path))
 }
 

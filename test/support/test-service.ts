@@ -22,6 +22,7 @@ import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { DailyCheck } from '../../src/log-check-report.ts'
 import { type Schedule, systemSchedule } from '../../src/schedule.ts'
+import type { SettingView } from '../../views/health/health-types.ts'
 import type { Certificate } from './certificate.ts'
 import { type DerivedHere, derivedHere } from './derived/derived-here.ts'
 import { openFreshLog } from './logs/engine.ts'
@@ -75,6 +76,8 @@ export type ServiceOptions = {
   readonly livePassedMs?: () => number
   /** Default: the log is not checked. */
   readonly logCheck?: DailyCheck
+  /** Default: none. */
+  readonly settings?: readonly SettingView[]
   /** Default: system timers. */
   readonly exportSchedule?: Schedule
   /** Default: a free port. */
@@ -183,7 +186,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     lines: requestLines,
     isReady: () => isReady(reasons()),
     reasons,
-    logCheck: () => options.logCheck?.view() ?? null,
+    facts: () => facts,
+    settings: options.settings ?? [],
     web: {
       publicUrl: null,
       trustedProxies: [],

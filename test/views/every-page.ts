@@ -51,6 +51,7 @@ import type {
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
+import { healthPages } from './sample-health-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
 import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
 import { severalKeysPages } from './sample-several-keys.ts'
@@ -121,6 +122,7 @@ export const everyPage = (texts: Texts, turn?: Turn): readonly Page[] => [
   ...keyPages(texts),
   ...severalKeysPages(texts, shellOf(texts, 'admin')),
   ...logPages(texts, shellOf(texts, 'auditor')),
+  ...healthPages(texts, { shell: shellOf(texts, 'auditor'), nowMs }),
   ...accountPages(texts),
   ...operatorPages(texts),
   exportRefused(texts),
@@ -268,13 +270,6 @@ const wave = (count: number): readonly number[] =>
 const newCellar = form({ cellar: '', title: '', first_key: 'now', label: '' })
 const noCellars = { cellars: [], page: 1, pages: 1, find: '', typed: '', found: 0, all: 0 }
 
-const checksOf = (texts: Texts) =>
-  ({
-    sound: { kind: 'sound', at: nowMs - 7_200 * second, events: 1_284_009 },
-    damaged: { kind: 'damaged', at: nowMs - 60 * second, first: texts('fault'), found: '3 changed rows, 1 gap' },
-    failed: { kind: 'failed', at: nowMs - 60 * second, why: texts('fault') },
-  }) as const
-
 const cellarListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
@@ -289,11 +284,8 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
     lastReadingAt: nowMs - 2 * second,
   }
   return [
-    { name: 'cellars-empty', html: CellarsPage({ shell: admin, ...noCellars, logCheck: null }) },
-    {
-      name: 'cellars-empty-auditor',
-      html: CellarsPage({ shell: auditor, ...noCellars, logCheck: { kind: 'waiting' } }),
-    },
+    { name: 'cellars-empty', html: CellarsPage({ shell: admin, ...noCellars }) },
+    { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, ...noCellars }) },
     {
       name: 'cellars',
       html: CellarsPage({
@@ -310,11 +302,8 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
         typed: texts('typed'),
         found: 212,
         all: 300,
-        logCheck: checksOf(texts).sound,
       }),
     },
-    { name: 'log-damaged', html: CellarsPage({ shell: auditor, ...noCellars, logCheck: checksOf(texts).damaged }) },
-    { name: 'log-not-checked', html: CellarsPage({ shell: admin, ...noCellars, logCheck: checksOf(texts).failed }) },
     { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: newCellar, keyId: '4fGh7kLm', existing: null }) },
     {
       name: 'new-cellar-refused',

@@ -7,8 +7,7 @@ import { countOf, countText } from '../parts/quantity.ts'
 import { type Column, Count, Table } from '../parts/table.tsx'
 import { AgoOrNever } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
-import type { CellarRow, LogCheckView, Shell } from '../types.ts'
-import { LogCheck } from './log-check.tsx'
+import type { CellarRow, Shell } from '../types.ts'
 
 type ListProps = {
   readonly cellars: readonly CellarRow[]
@@ -26,12 +25,7 @@ type ListProps = {
 /** So many are seen at one glance. */
 const seenAtOnce = 10
 
-type PageProps = ListProps & {
-  readonly typed: string
-  readonly shell: Shell
-  /** `null`: EventStoreDB keeps the log, so this node does not check it. */
-  readonly logCheck: LogCheckView | null
-}
+type PageProps = ListProps & { readonly typed: string; readonly shell: Shell }
 
 export const CellarsPage = (props: PageProps): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
@@ -64,7 +58,6 @@ export const CellarsPage = (props: PageProps): JSX.Element => {
           <CellarList {...props} nowMs={props.shell.nowMs} isAdmin={isAdmin} />
         </Live>
       </div>
-      {props.logCheck === null ? null : <LogCheck check={props.logCheck} nowMs={props.shell.nowMs} />}
     </Layout>
   )
 }

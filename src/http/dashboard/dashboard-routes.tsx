@@ -13,6 +13,7 @@ import {
   liveAllKeys,
   liveCellars,
   liveFirstReading,
+  liveHealth,
   liveKeg,
   liveKey,
   liveKeys,
@@ -27,6 +28,7 @@ import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings 
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
+import { showHealth } from './pages/health-pages.tsx'
 import { keep, showKeep } from './pages/keep-pages.tsx'
 import { showKeg, showRack } from './pages/keg-pages.tsx'
 import { createKey, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
@@ -89,6 +91,7 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
     .use(logPages(door))
     .use(operatorPages(door))
     .use(liveStreams(door))
+    .get(paths.health, door.operator(showHealth))
     .get(paths.devicesGuide, door.operator(showGuide()))
   for (const name of programs) app.get(paths.deviceProgram(name), door.operator(showProgram(name)))
   for (const asset of assets.all) app.get(`/assets/${asset.name}`, door.visitor(showAsset(asset)))
@@ -201,6 +204,7 @@ const operatorPages = ({ visitor, operator, admin }: Door) =>
 const liveStreams = ({ operator }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
+      .get(paths.liveHealth, operator(live(liveHealth)))
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))
       .get('/live/cellars/:cellar/kegs/:rack/:keg', operator(live(liveKeg)))

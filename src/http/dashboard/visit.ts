@@ -1,8 +1,10 @@
+import type { SettingView } from '../../../views/health/health-types.ts'
 import { nameOfSegment } from '../../../views/paths.ts'
-import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
+import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core-interface.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
+import type { FactSources } from '../../facts/declare-fact.ts'
 import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestFigures } from '../request-figures.ts'
@@ -26,8 +28,8 @@ export type DashboardDeps = {
   readonly lastChecks: LastChecks
   readonly lines: RequestLines
   readonly reasons: () => readonly HealthReason[]
-  /** `null` if this node does not check its log. */
-  readonly logCheck: () => LogCheckView | null
+  readonly facts: () => FactSources
+  readonly settings: readonly SettingView[]
   readonly web: WebConfig
   readonly live: LivePush
   readonly downloads: Downloads

@@ -56,8 +56,8 @@ const checked = async (ms: number): Promise<void> => {
   await until(() => lines.length > before)
 }
 
-const cellars = async (role: 'admin' | 'auditor'): Promise<string> =>
-  (await (await signedIn(service, role)).get('/cellars')).body
+const health = async (role: 'admin' | 'auditor'): Promise<string> =>
+  (await (await signedIn(service, role)).get('/health')).body
 
 const changeRow = (difference: number): void =>
   harmLog(folder.path, (database) =>
@@ -68,14 +68,14 @@ const place = 'revision 0 of "readings-one", position 1: the row does not match 
 
 describe('the daily check of the log', () => {
   test('shows admins and auditors that the log is sound, and writes a line', async () => {
-    expect(await cellars('admin')).toContain('Not checked yet since the service started')
+    expect(await health('admin')).toContain('The first check since the start is under way, or begins soon')
     await checked(checkDelayMs)
     const facts = { rows: expect.any(Number), events: expect.any(Number), tookMs: 0 }
     expect(lines).toEqual([['info', 'the log was checked: it is sound', facts]])
     for (const role of ['admin', 'auditor'] as const) {
-      const page = await cellars(role)
-      expect(page).toContain('No damage was found. The whole log is read once a day.')
-      expect(page).toContain('Events checked')
+      const page = await health(role)
+      expect(page).toContain('</svg><span>sound</span>')
+      expect(page).toMatch(/: \d+ events</)
       expect(page).not.toContain('The event log is damaged')
     }
     expect(await (await fetch(`${service.url}/sign-in`)).text()).not.toContain('Event log')
@@ -90,7 +90,7 @@ describe('the daily check of the log', () => {
     expect(service.reasons()).toMatchObject([{ kind: 'damaged', why: place, refuses: 'nothing' }])
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
     for (const role of ['admin', 'auditor'] as const) {
-      const page = await cellars(role)
+      const page = await health(role)
       expect(page).toContain('The event log is damaged.')
       expect(page).toContain('1 changed row')
     }
@@ -112,7 +112,7 @@ describe('the daily check of the log', () => {
     harmLog(folder.path, (database) => database.run('PRAGMA user_version = 99'))
     await checked(checkDelayMs)
     expect(lines).toMatchObject([['warn', expect.stringContaining('could not be checked'), {}]])
-    expect(await cellars('admin')).toContain('it has format 99')
+    expect(await health('admin')).toContain('it has format 99')
     harmLog(folder.path, (database) => database.run(`PRAGMA user_version = ${formatVersion}`))
     await checked(checkEveryMs)
     expect(lines[1]).toMatchObject(['info', 'the log was checked: it is sound', {}])

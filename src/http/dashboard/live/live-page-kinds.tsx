@@ -1,5 +1,6 @@
 import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
 import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
+import { HealthFacts } from '../../../../views/health/health-facts.tsx'
 import { KegPush } from '../../../../views/kegs/keg-page.tsx'
 import { RackPush } from '../../../../views/kegs/rack-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
@@ -20,6 +21,7 @@ import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
 import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
 import { changeRunView } from '../show/change-run-view.ts'
+import { healthView } from '../show/health-view.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
@@ -60,6 +62,14 @@ export const live =
     const page = await pageOf({ ...deps, core: { ...core, questions } }, visit)
     return watch(deps, visit, page === null ? null : { ...page, questionsMs: () => questionsMs })
   }
+
+/** Its figures are those of the next heartbeat: most change without an event. */
+export const liveHealth = ({ facts, settings, core }: DashboardDeps): PageWithoutRole => ({
+  name: ['health'],
+  topic: 'no readings',
+  listsEvents: false,
+  render: async () => <HealthFacts health={healthView(facts(), settings)} nowMs={core.clock.now()} />,
+})
 
 export const liveCellars = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { clock } = deps.core

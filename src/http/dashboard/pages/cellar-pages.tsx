@@ -26,7 +26,7 @@ export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Pr
   const asked = readingsQuery(visit.query)
   const list = await cellarListOf(deps, asked, { nowMs, pause: waitForTurn })
   await waitForTurn()
-  return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} typed={asked.typed} logCheck={deps.logCheck()} />)
+  return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} typed={asked.typed} />)
 }
 
 export const showNewCellar = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>

@@ -41,7 +41,7 @@ const mountedPaths = (): readonly string[] => {
     refusalLines,
     traces: service.traces,
   }
-  const app = createApp({ ...parts, isReady: () => true })
+  const app = createApp({ ...parts, isReady: () => true, facts: () => service.facts, settings: [] })
   return [...new Set(app.routes.routes.map(({ path }) => path))]
     .filter((path) => !path.startsWith('/api') && !['/livez', '/readyz', '/openapi.json'].includes(path))
     .map(filledIn)
@@ -89,6 +89,7 @@ const auditorSees = (): readonly string[] => [
   paths.refusedRequest(requestId),
   paths.account,
   paths.operators,
+  paths.health,
   paths.devicesGuide,
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),
 ]

@@ -477,3 +477,12 @@ describe('a live stream', () => {
     await log.close()
   })
 })
+
+test('the page Health is sent again with each heartbeat, because its figures change without events', async () => {
+  const watching = await watch(paths.liveHealth)
+  await pushedUntil(() => watching.text().includes('none in the last'))
+  const { key, keyId } = await service.createKey()
+  await postFolded(validReading, { key, keyId })
+  await schedule.advance(liveHeartbeatMs + livePushMs)
+  expect(await watching.until(/1 in the last/)).toContain('99 of 100 answered within')
+})
