@@ -103,7 +103,7 @@ export const restoreBackup = async (
     syncPath(written)
     if ((await digestFile(written, () => {})) !== backup.sha256)
       throw new BackupDamaged(`Cannot restore "${backup.path}": "${dataDir}" or the backup returns wrong bytes`)
-    await markAsRestored(work, backup, naming)
+    await markAsRestored(work, backup, { allowShared, ...naming })
     renameSync(written, folder.logPath)
     syncPath(dataDir)
   } catch (cause) {
@@ -115,8 +115,12 @@ export const restoreBackup = async (
   }
 }
 
-const markAsRestored = async (dataDir: string, backup: CheckedBackup, naming: Naming): Promise<void> => {
-  const log = openSqliteLog({ dataDir })
+const markAsRestored = async (
+  dataDir: string,
+  backup: CheckedBackup,
+  { allowShared, ...naming }: Pick<Restoring, 'allowShared'> & Naming,
+): Promise<void> => {
+  const log = openSqliteLog({ dataDir, allowSharedFolder: allowShared })
   try {
     await recordRestored(log, backup, naming)
   } finally {

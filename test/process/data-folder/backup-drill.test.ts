@@ -1,6 +1,8 @@
 import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { paths } from '../../../views/paths.ts'
+import { visitor } from '../../http/dashboard/visitor.ts'
 import { cellarbook, environmentOf, newFolder, root, startedProcesses, textOf } from '../../support/cellarbook.ts'
 import { startLoad } from '../../support/load.ts'
 import { until } from '../../support/time/until.ts'
@@ -108,5 +110,34 @@ test('a restored backup has all that was acknowledged before its position', asyn
   expect(await post(again.url, key, reading, 'early')).toBe(early)
   const reissued = await post(again.url, key, reading, 'late')
   expect(Number(reissued.split('@')[1])).toBeLessThan(Number(late.split('@')[1]))
+  expect(await again.stop()).toBe(0)
+})
+
+test('a restored log forgets a revocation and the use of a link', async () => {
+  const [killed, older] = [join(folder.path, 'killed'), join(folder.path, 'older')]
+  await run(killed, 'cellar', 'create', 'wine')
+  const made = await run(killed, 'key', 'create', '--cellar', 'wine', '--json')
+  const link = textOf((await run(killed, 'operator', 'link', '--json')).lines[0], 'url')
+  const path = paths.link(link.split('/').at(-1) ?? '')
+  const useLink = async (url: string): Promise<number> => {
+    const person = visitor(url)
+    await person.get(path)
+    return (await person.post(path, { email: 'ada@example.org', password: 'glacier tumble orbit pickle' })).status
+  }
+  const backup = join(folder.path, 'before.db')
+  expect((await run(killed, 'backup', backup)).exitCode).toBe(0)
+  const service = await processes.start(killed, { environment: embedded })
+  expect(await useLink(service.url)).toBe(303)
+  expect(await useLink(service.url)).not.toBe(303)
+  await run(killed, 'key', 'revoke', textOf(made.lines[0], 'id'))
+  service.signal('SIGKILL')
+  await service.exited
+  const after = await run(killed, 'backup', join(folder.path, 'after.db'), '--json')
+  expect(after.exitCode).toBe(0)
+
+  expect((await run(older, 'restore', backup, '--yes')).exitCode).toBe(0)
+  const again = await processes.start(older, { environment: embedded })
+  await post(again.url, textOf(made.lines[0], 'key'), reading)
+  expect(await useLink(again.url)).toBe(303)
   expect(await again.stop()).toBe(0)
 })
