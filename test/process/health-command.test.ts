@@ -39,6 +39,14 @@ test.each(environments)('cellarbook health says with %p whether the service answ
   expect([exitCode, stderr.includes('The service does not answer at http')]).toEqual([69, true])
 })
 
+test('cellarbook health reads no setting that it does not use', async () => {
+  const service = await start(join(folder.path, 'log'))
+  const wrong = { LOG_LEVEL: 'loud', EVENTSTORE_URL_FILE: join(folder.path, 'missing'), TLS_CERTIFICATE: 'misspelt' }
+  const ran = await cellarbook(['health'], { ...wrong, PORT: new URL(service.url).port })
+  expect(ran).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
+  await service.stop()
+})
+
 test('cellarbook health is not content with the answer of another program', async () => {
   const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('', { status: 404 }) })
   const { exitCode, stderr } = await cellarbook(['health'], { PORT: String(other.port) })
@@ -48,4 +56,6 @@ test('cellarbook health is not content with the answer of another program', asyn
 
 test('cellarbook health cannot ask a service on any free port', async () => {
   expect(await cellarbook(['health'], { PORT: '0' })).toMatchObject({ exitCode: 78 })
+  const { exitCode, stderr } = await cellarbook(['health'], { PORT: '65536', TLS_CERT: 'cert.pem' })
+  expect([exitCode, stderr]).toEqual([78, expect.stringContaining('PORT is "65536"')])
 })

@@ -2,6 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { scripts } from '../../../package.json'
+import { answerMsMax } from '../../../src/cli/commands/health-command.ts'
 import { newFolder, root, startProcess } from '../../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
@@ -44,6 +45,11 @@ test('the container asks itself by the command `health` whether it is healthy', 
   const wordsOf = (instruction: RegExp): unknown =>
     JSON.parse(instruction.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? '[]')
   expect(wordsOf(/^HEALTHCHECK .* CMD (\[.*\])$/m)).toEqual([...Object(wordsOf(/^ENTRYPOINT (\[.*\])$/m)), 'health'])
+})
+
+test('a check of the health ends before Docker gives it up', () => {
+  const [, seconds] = /^HEALTHCHECK .* --timeout=(\d+)s /m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+  expect(answerMsMax).toBeLessThan(Number(seconds) * 1_000)
 })
 
 test('the container gets every file that it copies', () => {

@@ -36,7 +36,7 @@ type Layer =
 
 /** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
-  [/^src\/(main|service|facts-of-service|open-log|health|log-check-report)\.ts$|^src\/listen\//, 'start'],
+  [/^src\/(main|run-commands|service|facts-of-service|open-log|health|log-check-report)\.ts$|^src\/listen\//, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/(limits|http\/http-bounds)\.ts$/, 'limits'],
   [/^src\/(config|variables|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
@@ -163,6 +163,7 @@ const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 /** Only these entry points of a process or a thread may do something when they are imported. */
 const beginners = new Set([
   'src/main.ts',
+  'src/run-commands.ts',
   'src/log/sqlite/commit-thread.ts',
   'src/derived/follower-thread.ts',
   'src/derived/quick-check-thread.ts',
