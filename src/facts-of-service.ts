@@ -3,8 +3,10 @@ import type { Core } from './actors/core-interface.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
 import type { MachineClock } from './clock.ts'
 import type { DerivedStore } from './derived/derived-store.ts'
+import type { AttentionLine } from './domain/attention/attention-lines.ts'
 import type { FactSources } from './facts/declare-fact.ts'
 import { FactWatch, type Watched } from './facts/fact-watch.ts'
+import { nodeLines } from './facts/node-lines.ts'
 import { type Reason, reasonKinds } from './health.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -20,7 +22,10 @@ export type FactParts = Pick<
   readonly derived: { readonly store: DerivedStore; readonly models: readonly string[] } | null
 }
 
-export type ServiceFacts = FactSources & { readonly watch: FactWatch }
+export type ServiceFacts = FactSources & {
+  readonly watch: FactWatch
+  readonly nodeLines: () => readonly AttentionLine[]
+}
 
 /** Ends with `watch.stop`. */
 export const factsOfService = (
@@ -35,7 +40,7 @@ export const factsOfService = (
     disk: () => log.figures?.().disk ?? null,
     lastBackup,
   }
-  return {
+  const facts: FactSources & { readonly watch: FactWatch } = {
     ...parts,
     version,
     startedMs: clock.now(),
@@ -56,6 +61,7 @@ export const factsOfService = (
     clocks: () => clocks,
     watch: new FactWatch(watched, schedule, () => clock.passedMs()),
   }
+  return { ...facts, nodeLines: () => nodeLines(facts, clock.now()) }
 }
 
 export type ClockTroubles = Map<string, boolean>
@@ -71,3 +77,8 @@ export const noClockTroubles = (): ClockTroubles =>
 export const noteTimes = (troubles: ClockTroubles, { kind }: TimesTold): void => {
   troubles.set(kind.replace('_no_more', ''), !kind.endsWith('_no_more'))
 }
+
+/** They are set when their parts have started. */
+export type HealthFacts = { readonly clocks: ClockTroubles; nodeLines: () => readonly AttentionLine[] }
+
+export const noHealthFacts = (): HealthFacts => ({ clocks: noClockTroubles(), nodeLines: () => [] })

@@ -1,5 +1,7 @@
 /** For `/readyz`, log lines and pages. */
+import { hostname } from 'node:os'
 import type { HealthReason } from '../views/types.ts'
+import type { AttentionParts } from './actors/attention/attention-watch.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
@@ -53,6 +55,14 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles, ...parts }: HealthP
 
 /** False: `/readyz` answers 503, so that load balancers use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
+
+type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & { readonly reasons: () => readonly Reason[] }
+
+export const attentionOf = (health: WatchedHealth): AttentionParts => ({
+  node: hostname(),
+  isRefusing: () => health.reasons().some(({ refuses }) => refuses === 'readings'),
+  nodeLines: () => health.nodeLines(),
+})
 
 /** Writes a log line when a problem begins and ends, because answers to devices do not name it. */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {

@@ -28,8 +28,8 @@ import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import type { FactSources } from './facts/declare-fact.ts'
 import { factPrinter } from './facts/print-facts.ts'
-import { type ClockTroubles, type FactParts, factsOfService, noClockTroubles, noteTimes } from './facts-of-service.ts'
-import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
+import { type FactParts, factsOfService, type HealthFacts, noHealthFacts, noteTimes } from './facts-of-service.ts'
+import { attentionOf, isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
 import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
@@ -153,13 +153,12 @@ const startLog = async (
 }
 
 /** They report no trouble until the parts that they ask have started. */
-type Health = {
+type Health = HealthFacts & {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
   damage: () => string | null
   descriptors: () => string | null
   certificate: () => CertificateTrouble | null
-  readonly clocks: ClockTroubles
   isDraining: boolean
   readonly isReady: () => boolean
   readonly reasons: () => readonly Reason[]
@@ -172,7 +171,7 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
     damage: () => null,
     descriptors: () => null,
     certificate: () => null,
-    clocks: noClockTroubles(),
+    ...noHealthFacts(),
     isDraining: false,
     isReady: () => !health.isDraining && isReady(health.reasons()),
     reasons: () => reasonsOf({ ...health, log }),
@@ -205,6 +204,7 @@ const startCore = async (
     },
     onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
+    attention: attentionOf(health),
   })
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble
@@ -257,6 +257,7 @@ const startApp = ({ config, clock, lines, started }: Starting, { health, ...part
   const shown = { web, settings: config.settings, ...health, facts: () => facts }
   const app = createApp({ core, lines: requestLines, live, refusalLines, traces, ...shown })
   const facts = factsOfService({ ...parts, ...health, ...app, live, traces }, clock, systemSchedule)
+  health.nodeLines = facts.nodeLines
   started.defer(async () => facts.watch.stop())
   health.bodyTroubles = () => app.bodies.troubles()
   return { ...app, live, facts }

@@ -33,7 +33,7 @@ export const askedAbout = (samples: readonly RecordedEvent[]): AskedAbout => {
     key: (round) => reading(round).stream.slice(`${readingsCategory}-`.length),
     cellar: (round) => {
       const { data } = reading(round)
-      return 'cellar' in data ? data.cellar : ''
+      return ('cellar' in data ? data.cellar : null) ?? ''
     },
     actor: (round) => emailOf(round % operators),
     type: (round) => change(round).type,

@@ -7,6 +7,7 @@ import type { questionKinds } from '../asked/question-kinds.ts'
 import type { Clock } from '../clock.ts'
 import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { Questions } from '../derived/questions/question.ts'
+import type { AttentionLine, LineScope } from '../domain/attention/attention-lines.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
@@ -228,6 +229,25 @@ export type Operators = SignIns & {
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
+/** `rest`: until when the line is at rest, and who decided it. */
+export type CurrentLine = {
+  /** `null`: the line is of a node. */
+  readonly cellar: string | null
+  readonly line: AttentionLine
+  readonly rest: { readonly untilMs: number; readonly by: By } | null
+}
+
+export type Attention = {
+  /** What the last records say, from memory. A service reads them by itself; other processes must `load` them. */
+  current(): readonly CurrentLine[]
+  /** @throws Outage */
+  load(): Promise<void>
+  /** `after`: in ms. `null` removes the rule. `rack` and `keg` are `null` for all racks, and for all kegs. */
+  setRule(cellar: string, rule: EventData<'SilenceRuleSet'>, asker: Asker): Answer<CellarState>
+  /** Hides a current line until that time (ms). A time in the past ends its rest. */
+  rest(line: LineScope & { readonly cellar: string | null }, untilMs: number, asker: Asker): Answer<null>
+}
+
 export type RefusedRequest = {
   readonly keyId: string | null
   readonly requestId: string
@@ -263,6 +283,7 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   readonly refusals: Refusals
+  readonly attention: Attention
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
   figures(): CoreFigures
   /** `null`: this node has no `ask.db`. */

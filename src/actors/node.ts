@@ -5,6 +5,7 @@ import type { DerivedStore } from '../derived/derived-store.ts'
 import type { Questions } from '../derived/questions/question.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import {
+  attentionRestsStream,
   categories,
   categoryOf,
   exportsStream,
@@ -19,6 +20,8 @@ import type { EventLog, ReadBeginning, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
 import { type Schedule, systemSchedule } from '../schedule.ts'
 import { ActorContext } from './actor-context.ts'
+import { AttentionRecords } from './attention/attention-records.ts'
+import { type AttentionParts, AttentionWatch } from './attention/attention-watch.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
 import type { CoreFigures, FoldListener } from './core-interface.ts'
@@ -69,6 +72,8 @@ export type CoreParts = {
   /** The log has lost changes of keys, cellars or operators. The keys are suspended by then. */
   readonly onLostChanges?: (lost: LostChanges) => void
   readonly sessionIdleMs?: number
+  /** Default: this node does not look for what needs attention. */
+  readonly attention?: AttentionParts
   readonly passwordHasher?: PasswordHasher
   /** The default has no dictionary: it refuses only passwords made of the e-mail or of names. */
   readonly passwordJudge?: PasswordJudge
@@ -90,10 +95,13 @@ export class Node {
   readonly signInRecords: SignInRecords
   readonly refusalRecords: RefusalRecords
   readonly exportRecords: RecordStream
+  readonly restRecords: RecordStream
+  readonly attention: AttentionRecords
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: SupersedeOnFirstUse
   readonly derived: Derived | null
+  readonly #attentionWatch: AttentionWatch | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #clockWatch: ClockWatch
   readonly #onBroken: (bug: unknown) => void
@@ -122,6 +130,13 @@ export class Node {
     this.signInRecords = new SignInRecords(context)
     this.refusalRecords = new RefusalRecords(context)
     this.exportRecords = new RecordStream(context, exportsStream)
+    this.restRecords = new RecordStream(context, attentionRestsStream)
+    this.attention = new AttentionRecords(context)
+    const questions = parts.questions ?? parts.derived?.questions
+    this.#attentionWatch =
+      parts.attention === undefined || questions === undefined
+        ? null
+        : new AttentionWatch(context, { ...parts.attention, records: this.attention, questions })
     this.sweeps = new Sweeps(context, this.keys)
     this.rotations = new SupersedeOnFirstUse(context, this.keys)
     // The newest event that the start has folded: a search for the newest event of a large EventStoreDB would take long.
@@ -152,6 +167,10 @@ export class Node {
     return this.context.repeats.begin(this.#newest)
   }
 
+  watchAttention(): void {
+    this.#attentionWatch?.begin(this.#newest?.recordedAt ?? this.context.clock.now())
+  }
+
   startHeartbeat(): void {
     this.#forgetBeat = this.context.schedule.after(heartbeatMs, () => {
       this.startHeartbeat()
@@ -171,6 +190,7 @@ export class Node {
     await this.sweeps.run()
     await this.rotations.run()
     await this.retention.run()
+    await this.#attentionWatch?.look()
   }
 
   figures(): CoreFigures {
@@ -216,9 +236,9 @@ export class Node {
   }
 
   get #isIdle(): boolean {
-    const { passwords, signInRecords, exportRecords, refusalRecords } = this
-    const others = [passwords, signInRecords, exportRecords, refusalRecords, ...this.#registries]
-    return others.every(({ isIdle }) => isIdle)
+    const { passwords, signInRecords, exportRecords, restRecords, refusalRecords } = this
+    const others = [passwords, signInRecords, exportRecords, restRecords, refusalRecords, ...this.#registries]
+    return others.every(({ isIdle }) => isIdle) && this.#attentionWatch?.isIdle !== false
   }
 
   async #subscribe(following: Omit<Parameters<typeof follow>[1], 'onBroken'>): Promise<void> {
@@ -240,7 +260,12 @@ export class Node {
     if (folded.length > 0) this.#receiveFolded(folded)
     const last = items.at(-1)
     if (last !== undefined) this.derived?.store.published(lastPositionOf(last))
-    if (hasRecords) this.#tell(items.filter(isRecord))
+    if (hasRecords) this.#receiveRecords(items.filter(isRecord))
+  }
+
+  #receiveRecords(items: readonly LogItem[]): void {
+    this.attention.hear(items)
+    this.#tell(items)
   }
 
   #receiveFolded(items: readonly LogItem[]): void {
@@ -288,7 +313,9 @@ export class Node {
     this.passwords.answerOverdue(overdue)
     this.signInRecords.onBeat(overdue)
     this.refusalRecords.onBeat()
+    this.#attentionWatch?.onBeat()
     this.exportRecords.answerOverdue(overdue)
+    this.restRecords.answerOverdue(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.context.repeats.onBeat()
@@ -306,6 +333,7 @@ export class Node {
     this.passwords.stop()
     this.signInRecords.stop()
     this.exportRecords.stop()
+    this.restRecords.stop()
   }
 }
 

@@ -1,5 +1,6 @@
 import { sessionIdleMsDefault } from '../limits.ts'
 import { knownBeyondLog } from './ask/known-beyond-log.ts'
+import { createAttention } from './attention/attention-requests.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
 import type { Core } from './core-interface.ts'
 import { createKeys } from './key/key-requests.ts'
@@ -11,7 +12,7 @@ import { beginFromLog } from './start/begin-from-log.ts'
 import { suspendLostKeys } from './start/lost-changes.ts'
 
 export type OpenCore = Core & {
-  /** Does the periodic work now: finishes revocations and rotations, records expiries, and purges. */
+  /** Does the periodic work now: finishes revocations and rotations, records expiries, purges, and looks for what needs attention. */
   sweep(): Promise<void>
   indexTrouble(): IndexTrouble | null
 }
@@ -40,6 +41,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createSignIns(context, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
     refusals: node.refusalRecords,
+    attention: createAttention(context, node),
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     figures: () => node.figures(),
     indexProgress: () => derived?.store.progress('ask') ?? null,
@@ -68,4 +70,5 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise
   const begun = node.beginRepeats()
   await node.finishBegunWork()
   await begun
+  node.watchAttention()
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { type AttentionWanted, attentionHistory } from '../actors/attention/attention-history.ts'
 import { signInHistory, signInPlaces } from '../actors/operator/sign-in-history.ts'
 import type { Ask } from '../actors/search/ask-db.ts'
 import { countMinutes } from '../actors/search/count-minutes.ts'
@@ -13,6 +14,7 @@ import { racksLike, racksOf } from '../derived/readings/rack-list.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import { recentReadings } from '../derived/readings/recent-readings.ts'
 import type { FoundKegs, KegsWanted, ReadingPlace, ShownRack } from '../derived/readings/shown-kegs.ts'
+import { silentLines } from '../derived/readings/silent-lines.ts'
 import { eventsOfList, exportRows } from '../export/export-page.ts'
 import { AskBusy, type KeyDaysWanted, type KeyLoadsWanted } from '../log/ask-index.ts'
 import { cellarThen } from './cellar-and-keys-then.ts'
@@ -67,6 +69,7 @@ export const questionKinds = {
   kegChart,
   kegList: ofReadings(kegList),
   racksByName: ofReadings(racksLike),
+  silentLines: ofReadings(silentLines),
   /** What is found in a short time. */
   findEvents: ofLog(listHere),
   /** Oldest first. */
@@ -83,6 +86,7 @@ export const questionKinds = {
   position: ofLog(({ log }, position: number) => eventAt(log, position)),
   isNoPosition: ofLog(({ log }, position: number) => isNoPosition(log, position)),
   findId: ofLog(idHere),
+  attentionHistory: ofLog(({ log }, wanted: AttentionWanted) => attentionHistory(log, wanted)),
   signInHistory: ofLog(({ log }, email: string) => signInHistory(log, email)),
   signInPlaces: ofLog(({ log }, revisions: readonly number[]) => signInPlaces(log, revisions)),
   countMinutes: ofIndex(countMinutes),

@@ -1,4 +1,5 @@
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
+import { isSameScope, rulesWith, type SilenceRule, silenceRulesPerCellarMax } from './attention/silence-rules.ts'
 import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } from './events.ts'
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
@@ -15,6 +16,8 @@ export type CellarState = {
   readonly policy: CellarPolicy
   /** By the name of the keg, in the order in which they were first given. `unitOf` reads it. */
   readonly units: Units
+  /** When kegs count as silent. The default is that of `silentAfterMs`. */
+  readonly silence: readonly SilenceRule[]
   readonly createdAt: number
   readonly createdBy: By
   readonly revision: number
@@ -46,6 +49,7 @@ export type CellarCommand =
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
   /** A blank unit removes it. */
   | { readonly type: 'SetUnit'; readonly keg: string; readonly unit: string }
+  | ({ readonly type: 'SetSilenceRule' } & EventData<'SilenceRuleSet'>)
   /** Deletes nothing if the cellar's retention is no longer `retentionMs`: the new one can keep these readings. */
   | {
       readonly type: 'PurgeReadings'
@@ -84,6 +88,15 @@ export const decideCellar = (
       }
       return done([{ type: 'CellarUnitSet', data: { keg, unit } }])
     }
+    case 'SetSilenceRule': {
+      const { rack, keg, after } = command
+      const known = cellar.silence.find((rule) => isSameScope(rule, command))
+      if ((known?.after ?? null) === after) return done([])
+      if (known === undefined && cellar.silence.length >= silenceRulesPerCellarMax) {
+        return refused({ kind: 'too_many_silence_rules', rulesMax: silenceRulesPerCellarMax })
+      }
+      return done([{ type: 'SilenceRuleSet', data: { rack, keg, after } }])
+    }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
       if (cellar.policy.retentionMs !== retentionMs) return done([])
@@ -109,6 +122,7 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
       title: event.data.title,
       policy: noPolicy,
       units: new Map(),
+      silence: [],
       createdAt: event.recordedAt,
       createdBy: event.metadata.by,
       revision,
@@ -122,6 +136,8 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
       return { ...cellar, policy: event.data.policy, revision }
     case 'CellarUnitSet':
       return { ...cellar, units: unitsWith(cellar.units, event.data), revision }
+    case 'SilenceRuleSet':
+      return { ...cellar, silence: rulesWith(cellar.silence, event.data), revision }
     case 'ReadingsPurged':
       return { ...cellar, revision }
     default:

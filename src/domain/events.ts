@@ -3,6 +3,7 @@
  * schema version (`src/log/codec/codec.ts`). Times are in ms.
  */
 import { type Static, type TNull, type TObject, type TSchema, type TUnion, Type } from '@sinclair/typebox'
+import { attentionEvents } from './events/attention-events.ts'
 import { cellarEvents } from './events/cellar-events.ts'
 import { type Declared, type StreamKind, strict } from './events/declare-event.ts'
 import { keyEvents } from './events/key-events.ts'
@@ -11,7 +12,14 @@ import { operatorEvents } from './events/operator-events.ts'
 import { readingEvents } from './events/reading-events.ts'
 import { Idempotency } from './reading/idempotency-key.ts'
 
-const declaredEvents = { ...logEvents, ...cellarEvents, ...keyEvents, ...readingEvents, ...operatorEvents }
+const declaredEvents = {
+  ...logEvents,
+  ...cellarEvents,
+  ...keyEvents,
+  ...readingEvents,
+  ...operatorEvents,
+  ...attentionEvents,
+}
 
 type Table = typeof declaredEvents
 

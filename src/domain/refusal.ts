@@ -115,6 +115,8 @@ export type CommandRefusal =
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
   | { readonly kind: 'too_many_units'; readonly unitsMax: number }
+  | { readonly kind: 'attention_line_not_found' }
+  | { readonly kind: 'too_many_silence_rules'; readonly rulesMax: number }
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** `rule` is a sentence that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }

@@ -15,13 +15,17 @@ export const signInsStream = 'signins-node'
 export const nodeRefusalsStream = 'refusals-node'
 /** Each export with the person who made it. Kept for ever. */
 export const exportsStream = 'exports-log'
+/** Lines of all nodes. Each node replaces only its own. */
+export const nodesAttentionStream = 'attention-nodes'
+/** Who put which line to rest. Kept for ever. */
+export const attentionRestsStream = 'attention-rests'
 
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
 /**
  * No decision depends on records, so a node goes on when one is unreadable (docs/decisions/007-records-decide-nothing.md).
  */
-export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
+export const recordCategories = ['refusals', 'signins', 'exports', 'attention', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
 /** A trigger of `log.db` refuses to delete events of other categories. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
@@ -32,6 +36,8 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 export const refusalsStream = (keyId: string): string => `refusals-${keyId}`
+
+export const attentionStream = (cellar: string): string => `attention-${digest(cellar)}`
 
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 

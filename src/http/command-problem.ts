@@ -53,6 +53,14 @@ const commandProblems: {
     status: 409,
     text: ({ unitsMax }) => `A cellar has at most ${unitsMax} units. Remove one first.`,
   },
+  attention_line_not_found: {
+    status: 404,
+    text: () => 'This no longer needs attention, so it cannot be put to rest.',
+  },
+  too_many_silence_rules: {
+    status: 409,
+    text: ({ rulesMax }) => `A cellar has at most ${rulesMax} rules for silence. Remove one first.`,
+  },
   expiry_in_past: {
     status: 422,
     field: 'expiresAt',

@@ -26,6 +26,7 @@ const cellarOf = (event: RecordedEvent, key: string | null, cellars: CellarNames
   if (event.type === 'KeyCreated' || event.type === 'CellarCreated' || event.type === 'ReadingsPurged') {
     return event.data.cellar
   }
+  if (event.type === 'AttentionChanged' || event.type === 'AttentionRested') return event.data.cellar
   if (categoryOf(event.stream) === 'cellar') return cellars.ofStream(event.stream)
   return key === null ? null : cellars.ofKey(key)
 }

@@ -165,6 +165,7 @@ describe('evolveCellar()', () => {
       title: 'New',
       policy,
       units: new Map(),
+      silence: [],
       createdAt: at,
       createdBy: { kind: 'cli' },
       revision: 2,

@@ -1,3 +1,4 @@
+import type { AttentionParts } from '../../src/actors/attention/attention-watch.ts'
 import type { Asker, Core, NewKey } from '../../src/actors/core-interface.ts'
 import type { CoreParts } from '../../src/actors/node.ts'
 import { openCore } from '../../src/actors/open-core.ts'
@@ -52,6 +53,8 @@ export type ServiceOptions = {
   readonly isDerived?: boolean
   /** A derived store with a folder that the test removes. */
   readonly derived?: DerivedHere
+  /** Makes the node look for what needs attention, as `sweep` does. Default: it does not. */
+  readonly attention?: Partial<AttentionParts>
   /** What pages ask. Default: the derived store. Without one, the log alone. */
   readonly questions?: Questions<typeof questionKinds>
   /** Default: as in `CoreParts`. */
@@ -146,6 +149,14 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     ...(derived !== null && { derived, readBeginning: derived.readBeginning }),
     questions: options.questions ?? derived?.questions ?? questionsOfLog(log, { passedMs }),
     ...(options.idempotency !== undefined && { idempotency: options.idempotency }),
+    ...(options.attention !== undefined && {
+      attention: {
+        node: 'node-1',
+        isRefusing: () => !log.health().ok || log.refusesReadings === true,
+        nodeLines: () => [],
+        ...options.attention,
+      },
+    }),
     ...schedule,
     ...hasher,
     ...judge,

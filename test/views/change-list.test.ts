@@ -12,6 +12,7 @@ const before: StateBefore = {
     title: 'Demo cellar',
     policy: { limit: null, readingAgeMsMax: 60_000, readingAheadMsMax: null, retentionMs: null },
     units: new Map(),
+    silence: [],
     createdAt: 0,
     createdBy: by,
     revision: 2,

@@ -237,6 +237,7 @@ const typeOfKind: Readonly<Record<EventKind, EventType>> = {
   keys: 'KeyRotated',
   cellars: 'CellarPolicyChanged',
   operators: 'OperatorRoleChanged',
+  attention: 'AttentionChanged',
   log: 'LogExported',
 }
 

@@ -72,6 +72,7 @@ const before: StateBefore = {
     title: 'Demo cellar',
     policy: { limit: null, ...noBounds },
     units: new Map([['keg', '°F']]),
+    silence: [],
     createdAt: noonMs,
     createdBy: by,
     revision: 2,

@@ -167,7 +167,8 @@ const kegColumns = (props: KegsProps): readonly Column<KegView>[] => [
   },
   {
     head: 'Age',
-    title: 'Since the last reading was accepted. A keg is silent after three of its usual pauses, at least 10 minutes.',
+    title:
+      'Since the last reading was accepted. A keg is silent after ten of its usual pauses, from 1 minute to 1 day.',
     sort: sortBy(props, 'age'),
     cell: ({ acceptedMs, isSilent }) => (
       <>

@@ -1,9 +1,10 @@
 import type { Change, DurationField } from '../../src/domain/search/event-changes.ts'
+import { lineSentence } from '../attention/attention-sentences.ts'
 import { Name } from '../parts/name.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { durationWords, exactText } from '../parts/time-words.ts'
 import { refusalWords } from './refusal-words.ts'
-import { limitWords, overlapWords } from './sentence-parts.ts'
+import { limitWords, overlapWords, textOf } from './sentence-parts.ts'
 
 /** `from` is `null` if there was no earlier value. The texts can have what people typed. */
 export type ChangeRow = { readonly what: string; readonly from: string | null; readonly to: string }
@@ -73,6 +74,13 @@ export const changeRow = (change: Change): ChangeRow => {
       return row('Events', countText(change.to))
     case 'until':
       return row('Works until', exactText(change.to))
+    case 'attention':
+      return row('Needs attention', countOf(change.to, 'line', 'lines'))
+    case 'began':
+    case 'ended':
+      return row(change.field === 'began' ? 'Began' : 'Ended', textOf(lineSentence(change.line, noNames)))
+    case 'silentAfter':
+      return row('Silent after', afterText(change.to))
     case 'refused':
       return row('Refused', `${countText(change.count)}: ${refusalWords(change.code)} (${change.code})`)
     case 'period':
@@ -122,6 +130,11 @@ const purgedText = (change: Extract<Change, { readonly field: 'purged' }>): stri
   const what = `${countOf(change.readings, 'reading', 'readings')}, ${revisionsText(change.revisions)}`
   return `${what}; accepted before ${exactText(change.acceptedBefore)}, the last at ${exactText(change.lastAcceptedAt)}`
 }
+
+const noNames = { keyLabel: () => null }
+
+const afterText = (after: number | 'never' | null): string =>
+  after === null ? 'the default time' : after === 'never' ? 'never' : durationWords(after)
 
 const expiryText = (at: number | null): string => (at === null ? 'Never' : exactText(at))
 

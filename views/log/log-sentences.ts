@@ -57,5 +57,6 @@ const recordsOf: ReadonlyMap<string, string> = new Map([
   ['signins', 'sign-ins'],
   ['refusals', 'refusals'],
   ['exports', 'exports'],
+  ['attention', 'changes of what needs attention'],
   ['proofs', 'proofs'],
 ])

@@ -1,6 +1,7 @@
 /** A type of event without a sentence does not compile. */
 import type { By, EventType, RecordedEvent } from '../../src/domain/events.ts'
 import type { StateBefore } from '../../src/domain/search/state-before.ts'
+import { attentionSentences } from '../attention/attention-sentences.ts'
 import { cellarSentences } from './cellar-sentences.ts'
 import { keySentences } from './key-sentences.ts'
 import { logSentences } from './log-sentences.ts'
@@ -27,6 +28,7 @@ const sentences: Sentences<EventType> = {
   ...keySentences,
   ...readingSentences,
   ...operatorSentences,
+  ...attentionSentences,
 }
 
 const sentenceAs = <T extends EventType>(type: T, event: RecordedEvent<T>, context: Context): Sentence =>

@@ -1,6 +1,13 @@
 import { purgeBefore } from '../../domain/cellar.ts'
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { cellarStream, nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
+import type { CellarPolicy, NewEvent, RecordedEvent } from '../../domain/events.ts'
+import {
+  attentionStream,
+  cellarStream,
+  nodeRefusalsStream,
+  nodesAttentionStream,
+  refusalsStream,
+  signInsStream,
+} from '../../domain/stream-names.ts'
 import { readPageEventsMax, retentionMarginMs } from '../../limits.ts'
 import { DamagedLog } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
@@ -8,6 +15,10 @@ import { askedBy, systemAsker } from '../asked-by.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
+
+/** Records of a cellar are never kept longer than its readings. */
+export const recordsKeptMsOf = ({ retentionMs }: Pick<CellarPolicy, 'retentionMs'>): number =>
+  Math.min(recordsKeptMs.refusals, retentionMs ?? Number.POSITIVE_INFINITY)
 
 type DueDate = {
   readonly stream: string
@@ -22,7 +33,7 @@ type Group = { readonly name: string; readonly keptMs: number; readonly streams:
 
 /**
  * Appends `RecordsPurged` to a stream of records, then truncates it. Only one node's append finds the expected revision, so
- * records are purged once. Refusals of a key are never kept longer than the readings of its cellar.
+ * records are purged once.
  */
 export class RecordRetention {
   readonly #context: ActorContext
@@ -44,10 +55,11 @@ export class RecordRetention {
     return [
       ofNode(signInsStream, recordsKeptMs.signins),
       ofNode(nodeRefusalsStream, recordsKeptMs.refusals),
+      ofNode(nodesAttentionStream, recordsKeptMs.refusals),
       ...cellars.list().map(({ cellar, policy }) => ({
         name: cellarStream(cellar),
-        keptMs: Math.min(recordsKeptMs.refusals, policy.retentionMs ?? Number.POSITIVE_INFINITY),
-        streams: () => keys.ofCellar(cellar).map(({ keyId }) => refusalsStream(keyId)),
+        keptMs: recordsKeptMsOf(policy),
+        streams: () => [attentionStream(cellar), ...keys.ofCellar(cellar).map(({ keyId }) => refusalsStream(keyId))],
       })),
     ]
   }

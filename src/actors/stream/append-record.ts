@@ -6,7 +6,7 @@ import { askedBy } from '../asked-by.ts'
 import type { Asker } from '../core-interface.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 
-export type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused' | 'LogExported'>
+export type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused' | 'LogExported' | 'AttentionRested'>
 
 /** Other nodes can write to the stream, too. Returns the record's revision. @throws Outage */
 export const appendRecord = async (

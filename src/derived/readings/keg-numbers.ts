@@ -8,7 +8,7 @@ import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readTime, writeTime } from './decimals.ts'
 
 /** Requests of a keg that are remembered, to know its usual pause. */
-const arrivalsPerKegMax = 6
+export const arrivalsPerKegMax = 12
 /** Times of the newest readings of a keg, to know which later ones repeat them. */
 const timesPerKegMax = 24
 
@@ -34,11 +34,13 @@ const timeCount = 13
 const arrivalCount = 14
 /** If the list is full, it is a ring, and the oldest time is here. */
 const firstTime = 15
+/** Also of readings that are not shown, because their times are wrong. */
+export const lastAccepted = 16
 /** Oldest first. */
-const times = 16
-/** Pairs of the highest time of a request's readings and the request's acceptance. */
+const times = 17
+/** When requests were accepted, oldest first. */
 const arrivals = times + timesPerKegMax
-export const buckets = arrivals + 2 * arrivalsPerKegMax
+export const buckets = arrivals + arrivalsPerKegMax
 
 export type Keg = { readonly numbers: Float64Array; readonly from: number }
 
@@ -89,76 +91,70 @@ const insertTime = (keg: Keg, time: number): boolean => {
   return isOldest || (at > begin && numbers[at - 1] === time)
 }
 
-/** Readings of one request count once, with their highest time. */
-export const addArrival = ({ numbers, from }: Keg, time: number, accepted: number): void => {
+/**
+ * By acceptance, because the clock of a device can jump, and a device can send old readings. Readings of one request count once.
+ */
+export const addArrival = (keg: Keg, accepted: number): void => {
+  noteAccepted(keg, accepted)
+  const { numbers, from } = keg
   const first = from + arrivals
   const count = numbers[from + arrivalCount] ?? 0
-  let at = first
-  const end = first + 2 * count
-  while (at < end && numbers[at + 1] !== accepted) at += 2
-  if (at < end && time <= (numbers[at] ?? 0)) return
-  if (at === end) {
-    if (count < arrivalsPerKegMax) numbers[from + arrivalCount] = count + 1
-    else if (isBefore(time, accepted, numbers, first)) return
-    else at = first
+  let at = first + count
+  while (at > first && (numbers[at - 1] ?? 0) > accepted) at -= 1
+  if (at > first && numbers[at - 1] === accepted) return
+  if (count < arrivalsPerKegMax) {
+    numbers.copyWithin(at + 1, at, first + count)
+    numbers[from + arrivalCount] = count + 1
+    numbers[at] = accepted
+  } else if (at > first) {
+    numbers.copyWithin(first, first + 1, at)
+    numbers[at - 1] = accepted
   }
-  // The pair at `at` is replaced, and the new one moves to its place in the order.
-  for (; at + 2 < end && !isBefore(time, accepted, numbers, at + 2); at += 2) copyPair(numbers, at + 2, at)
-  for (; at > first && isBefore(time, accepted, numbers, at - 2); at -= 2) copyPair(numbers, at - 2, at)
-  numbers[at] = time
-  numbers[at + 1] = accepted
 }
 
-const isBefore = (time: number, accepted: number, numbers: Float64Array, at: number): boolean => {
-  const other = numbers[at] ?? 0
-  return time < other || (time === other && accepted < (numbers[at + 1] ?? 0))
+export const noteAccepted = ({ numbers, from }: Keg, accepted: number): void => {
+  if (accepted > (numbers[from + lastAccepted] ?? 0)) numbers[from + lastAccepted] = accepted
 }
 
-const copyPair = (numbers: Float64Array, from: number, to: number): void => {
-  numbers[to] = numbers[from] ?? 0
-  numbers[to + 1] = numbers[from + 1] ?? 0
-}
-
-export const forgetBefore = (keg: Keg, ms: number): boolean => {
+/** Forgets times before `timesMs`, and requests that were accepted before `acceptedMs`. */
+export const forgetBefore = (keg: Keg, timesMs: number, acceptedMs: number): boolean => {
   straighten(keg)
   const { numbers, from } = keg
   const forgotten =
-    forget(numbers, { count: from + timeCount, first: from + times, size: 1, ms }) +
-    forget(numbers, { count: from + arrivalCount, first: from + arrivals, size: 2, ms })
+    forget(numbers, { count: from + timeCount, first: from + times, ms: timesMs }) +
+    forget(numbers, { count: from + arrivalCount, first: from + arrivals, ms: acceptedMs })
   return forgotten > 0
 }
 
-/** `size`: numbers of each item. The first one is a time. */
-type Times = { readonly first: number; readonly count: number; readonly size: number; readonly ms: number }
+type Times = { readonly first: number; readonly count: number; readonly ms: number }
 
-const forget = (numbers: Float64Array, { count, first, size, ms }: Times): number => {
+const forget = (numbers: Float64Array, { count, first, ms }: Times): number => {
   const before = numbers[count] ?? 0
   let forgotten = 0
-  while (forgotten < before && (numbers[first + size * forgotten] ?? 0) < ms) forgotten += 1
-  numbers.copyWithin(first, first + size * forgotten, first + size * before)
+  while (forgotten < before && (numbers[first + forgotten] ?? 0) < ms) forgotten += 1
+  numbers.copyWithin(first, first + forgotten, first + before)
   numbers[count] = before - forgotten
   return forgotten
 }
 
-export const oldestOf = ({ numbers, from }: Keg): number =>
-  Math.floor(Math.min(numbers[from + times + (numbers[from + firstTime] ?? 0)] ?? 0, numbers[from + arrivals] ?? 0))
+export const oldestTimeOf = ({ numbers, from }: Keg): number =>
+  Math.floor(numbers[from + times + (numbers[from + firstTime] ?? 0)] ?? 0)
 
-export const lastAcceptedOf = (keg: Keg): number => Math.max(...acceptedOf(keg))
+export const firstAcceptedOf = ({ numbers, from }: Keg): number => numbers[from + arrivals] ?? 0
 
-/** The lower median of the pauses. `null`: there are fewer than two requests. */
-export const usualPauseOf = (keg: Keg): number | null => {
-  const accepted = acceptedOf(keg)
-  const pauses = accepted.slice(1).map((ms, index) => ms - (accepted[index] ?? 0))
-  return pauses.sort((a, b) => a - b)[(pauses.length - 1) >> 1] ?? null
-}
-
-const acceptedOf = ({ numbers, from }: Keg): number[] => {
-  const accepted: number[] = []
-  for (let index = 0; index < (numbers[from + arrivalCount] ?? 0); index += 1) {
-    accepted.push(numbers[from + arrivals + 2 * index + 1] ?? 0)
+/** From the shortest to the longest. */
+export const pausesOf = ({ numbers, from }: Keg): Float64Array => {
+  const count = Math.max(0, (numbers[from + arrivalCount] ?? 0) - 1)
+  const pauses = new Float64Array(count)
+  for (let index = 0; index < count; index += 1) {
+    const at = from + arrivals + index
+    pauses[index] = (numbers[at + 1] ?? 0) - (numbers[at] ?? 0)
   }
-  return accepted.sort((a, b) => a - b)
+  return pauses.sort()
 }
+
+/** The lower median. `null`: there are fewer than two requests. */
+export const usualPauseOf = (sorted: Float64Array): number | null => sorted[(sorted.length - 1) >> 1] ?? null
 
 const bytes = new ByteWriter()
 
@@ -176,34 +172,26 @@ export const timeBytes = (keg: Keg): Uint8Array => {
   return bytes.finish()
 }
 
-export const takeTimes = ({ numbers, from }: Keg, stored: Uint8Array): void => {
+export const takeTimes = (keg: Keg, stored: Uint8Array): void => takeList(keg, stored, times, timeCount)
+
+const takeList = ({ numbers, from }: Keg, stored: Uint8Array, first: number, count: number): void => {
   const reader = new ByteReader(stored)
   const newestFirst: number[] = []
   for (let time = 0; !reader.isAtEnd; newestFirst.push(time)) time -= readTime(reader)
-  numbers.set(newestFirst.reverse(), from + times)
-  numbers[from + timeCount] = newestFirst.length
+  numbers.set(newestFirst.reverse(), from + first)
+  numbers[from + count] = newestFirst.length
 }
 
-/** Pairs from the newest one on, their first numbers as differences. */
+/** From the newest one on, as differences. */
 export const arrivalBytes = ({ numbers, from }: Keg): Uint8Array => {
   bytes.begin()
   let newer = 0
-  for (let at = from + arrivals + 2 * (numbers[from + arrivalCount] ?? 0) - 2; at >= from + arrivals; at -= 2) {
-    const time = numbers[at] ?? 0
-    writeTime(bytes, newer - time)
-    writeTime(bytes, numbers[at + 1] ?? 0)
-    newer = time
+  for (let at = from + arrivals + (numbers[from + arrivalCount] ?? 0) - 1; at >= from + arrivals; at -= 1) {
+    const accepted = numbers[at] ?? 0
+    writeTime(bytes, newer - accepted)
+    newer = accepted
   }
   return bytes.finish()
 }
 
-export const takeArrivals = ({ numbers, from }: Keg, stored: Uint8Array): void => {
-  const reader = new ByteReader(stored)
-  const newestFirst: number[] = []
-  for (let time = 0; !reader.isAtEnd; ) {
-    time -= readTime(reader)
-    newestFirst.push(readTime(reader), time)
-  }
-  numbers.set(newestFirst.reverse(), from + arrivals)
-  numbers[from + arrivalCount] = newestFirst.length / 2
-}
+export const takeArrivals = (keg: Keg, stored: Uint8Array): void => takeList(keg, stored, arrivals, arrivalCount)

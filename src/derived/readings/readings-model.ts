@@ -22,6 +22,7 @@ import {
   latestRevision,
   latestValue,
   nextSeen,
+  noteAccepted,
   timeInList,
 } from './keg-numbers.ts'
 import { type KegOfCellar, KegSlots } from './keg-slots.ts'
@@ -42,7 +43,7 @@ export const kegsPerCellarMax = 100_000
 
 export const readingsKind: ModelKind = {
   name: 'readings',
-  format: 3,
+  format: 4,
   tables: cellarTable + kegTables + levelTables + aheadTable + recentTable,
   flushEveryMs: readingsFlushEveryMs,
   open: (database) => new ReadingsModel(database),
@@ -159,12 +160,16 @@ class ReadingsModel implements Model {
 
   #foldReading(cellar: ReadingsCellar): void {
     const arriving = this.#arriving
+    arriving.cellar = cellar.number
     if (arriving.timeMs - arriving.recordedAt > futureSkewMsMax) {
       if (arriving.recordedAt >= (cellar.keptFromMs ?? 0)) this.#ahead.add(cellar.number, arriving)
+      this.#noteAccepted(cellar)
       return
     }
-    if (arriving.timeMs < cellar.timesFromMs) return
-    arriving.cellar = cellar.number
+    if (arriving.timeMs < cellar.timesFromMs) {
+      this.#noteAccepted(cellar)
+      return
+    }
     const slot = this.#slotOf(cellar, arriving)
     const keg = this.#slots.of(slot)
     const { numbers, from } = keg
@@ -172,11 +177,19 @@ class ReadingsModel implements Model {
     this.#markDirty(slot)
     const time = timeInList(arriving.timeMs, arriving.nanoseconds)
     this.#rollUps.add(slot, arriving, addTime(keg, time))
-    addArrival(keg, time, arriving.recordedAt)
+    addArrival(keg, arriving.recordedAt)
     if (isLatest(numbers, from, arriving)) this.#setLatest(slot)
     if (!isNew) return
     cellar.silent?.add(this.#lastOf(slot))
     if (cellar.kegCount > kegsPerCellarMax) this.#forgetSilentKeg(cellar)
+  }
+
+  /** The clock of the device is wrong, but the device is not silent. */
+  #noteAccepted(cellar: ReadingsCellar): void {
+    const slot = this.#slots.find(this.#arriving) ?? this.#load(cellar, this.#arriving)
+    if (slot === null) return
+    this.#markDirty(slot)
+    noteAccepted(this.#slots.of(slot), this.#arriving.recordedAt)
   }
 
   /** Many devices send their kegs in the same order each time. */
@@ -203,7 +216,7 @@ class ReadingsModel implements Model {
   #load(cellar: ReadingsCellar, named: KegOfCellar): number | null {
     const slot = this.#kegs.load(named, cellar.gone)
     if (slot === null || !cellar.isPurged) return slot
-    forgetBefore(this.#slots.of(slot), cellar.timesFromMs)
+    forgetBefore(this.#slots.of(slot), cellar.timesFromMs, cellar.keptFromMs ?? 0)
     const { number, timeMs, name } = this.#lastOf(slot)
     if (timeMs >= cellar.timesFromMs) return slot
     this.#forgetKeg(cellar, number, name)
@@ -304,7 +317,7 @@ class ReadingsModel implements Model {
     const beforeMs = cellar.timesFromMs
     for (const slot of this.#slots.ofCellar(cellar.number)) {
       const keg = this.#slots.of(slot)
-      if (forgetBefore(keg, beforeMs)) this.#markDirty(slot)
+      if (forgetBefore(keg, beforeMs, acceptedBefore)) this.#markDirty(slot)
       this.#rollUps.forgetBefore(keg, beforeMs)
       const { number, timeMs, name: kegName } = this.#lastOf(slot)
       if (timeMs < beforeMs) this.#forgetKeg(cellar, number, kegName)

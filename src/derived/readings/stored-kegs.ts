@@ -1,22 +1,24 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { secondText } from '../../domain/calendar.ts'
 import { nanosecondsPastMs } from '../../domain/reading/parse-timestamp.ts'
-import { silentAfterMs } from '../../domain/reading/silence.ts'
+import { pauseToJudge, silentAfterMs } from '../../domain/reading/silence.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
-import { modelRowsPerStep } from '../../limits.ts'
+import { modelRowsPerStep, retentionMarginMs } from '../../limits.ts'
 import {
   arrivalBytes,
   cellarNumber,
+  firstAcceptedOf,
   isStored,
   kegNumber,
-  lastAcceptedOf,
+  lastAccepted,
   latestMs,
   latestNanoseconds,
   latestPosition,
   latestRecordedAt,
   latestRevision,
   latestValue,
-  oldestOf,
+  oldestTimeOf,
+  pausesOf,
   takeArrivals,
   takeTimes,
   timeBytes,
@@ -84,6 +86,7 @@ type StoredKeg = {
   readonly revision: number
   readonly recorded_ms: number
   readonly value: number
+  readonly accepted_ms: number
   readonly times: Uint8Array
   readonly arrivals: Uint8Array
 }
@@ -139,6 +142,7 @@ export class StoredKegs {
     numbers[from + latestRevision] = stored.revision
     numbers[from + latestRecordedAt] = stored.recorded_ms
     numbers[from + latestValue] = stored.value
+    numbers[from + lastAccepted] = stored.accepted_ms
     takeTimes(keg, stored.times)
     takeArrivals(keg, stored.arrivals)
     this.#slots.keyIds[slot] = stored.key_id
@@ -158,7 +162,8 @@ export class StoredKegs {
       this.#name.run(cellar, orderKey(rack), orderKey(name), rack, name, number, searched)
       numbers[from + isStored] = 1
     }
-    const [accepted, pause] = [lastAcceptedOf(keg), usualPauseOf(keg)]
+    const accepted = numbers[from + lastAccepted] ?? 0
+    const pauses = pausesOf(keg)
     this.#write.run(
       cellar,
       number,
@@ -170,9 +175,10 @@ export class StoredKegs {
       timestamps[slot] ?? null,
       numbers[from + latestValue] ?? 0,
       accepted,
-      pause,
-      accepted + silentAfterMs(pause),
-      oldestOf(keg),
+      usualPauseOf(pauses),
+      accepted + silentAfterMs(pauseToJudge(pauses)),
+      // As in `readings-cellars.ts`: times are forgotten up to this margin after the purge's midnight.
+      Math.min(oldestTimeOf(keg), firstAcceptedOf(keg) + retentionMarginMs),
       timeBytes(keg),
       arrivalBytes(keg),
     )

@@ -47,6 +47,20 @@ export const cellarEvents = {
       unit: text('The unit of all their values, of earlier ones too. Blank: none.'),
     },
   ),
+  SilenceRuleSet: event(
+    { in: ['cellar'], by: people },
+    'Kegs got a time after which they count as silent, or lost it.',
+    {
+      rack: orNull(text('The rack whose kegs are meant.'), 'all racks'),
+      keg: orNull(text('The name of the kegs that are meant.'), 'all kegs'),
+      after: orNull(
+        Type.Union([duration('The time without a reading.'), Type.Literal('never', { title: '`never`' })], {
+          description: 'The time without a reading. `never`: these kegs may be silent.',
+        }),
+        'as for other kegs',
+      ),
+    },
+  ),
   ReadingsPurged: event(
     { in: ['cellar'], by: ['system'] },
     'Old readings of a key are deleted, because of the retention of its cellar.',

@@ -14,7 +14,7 @@ export type StreamKind =
   | 'records'
   | 'purged'
 
-export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log'] as const
+export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'attention', 'log'] as const
 export type EventKind = (typeof eventKinds)[number]
 
 type Writer = 'operator' | 'key' | 'cli' | 'system'

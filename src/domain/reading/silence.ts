@@ -1,10 +1,15 @@
-import { hourMs, minuteMs } from '../calendar.ts'
+import { dayMs, minuteMs } from '../calendar.ts'
 
-/** The usual pause of a keg with a single request is not known. */
-const silentAfterOneMs = 24 * hourMs
-const silentAfterMsMin = 10 * minuteMs
-const pausesMax = 3
+/** Longer pauses of a keg, of which the second longest counts: a single outage is not usual, but a pause between bursts is. */
+const fewPauses = 4
 
-/** How long after its last acceptance a keg counts as silent. */
+/** Of pauses from the shortest to the longest. `null`: there are none. */
+export const pauseToJudge = (sorted: ArrayLike<number>): number | null =>
+  sorted[sorted.length - (sorted.length < fewPauses ? 1 : 2)] ?? null
+
+/**
+ * How long after its last acceptance a keg counts as silent. A device that sends once a day can be late, so the maximum of a day
+ * never comes before the second missed pause.
+ */
 export const silentAfterMs = (pauseMs: number | null): number =>
-  pauseMs === null ? silentAfterOneMs : Math.max(pausesMax * pauseMs, silentAfterMsMin)
+  pauseMs === null ? dayMs : Math.max(minuteMs, Math.min(10 * pauseMs, dayMs), 2 * pauseMs)

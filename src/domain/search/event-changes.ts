@@ -1,4 +1,5 @@
 import type { TProperties } from '@sinclair/typebox'
+import type { AttentionLine } from '../attention/attention-lines.ts'
 import type { CellarState } from '../cellar.ts'
 import {
   type CellarPolicy,
@@ -43,7 +44,9 @@ type OtherChange =
   | { readonly field: 'defaultLimit'; readonly from?: Limit | null; readonly to: Limit | null }
   | { readonly field: DurationField; readonly from?: number | null; readonly to: number | null }
   | { readonly field: 'purgedRecords'; readonly revisions: Revisions; readonly recordedBefore: number }
-  | { readonly field: 'events' | 'until'; readonly to: number }
+  | { readonly field: 'events' | 'until' | 'attention'; readonly to: number }
+  | { readonly field: 'silentAfter'; readonly to: number | 'never' | null }
+  | { readonly field: 'began' | 'ended'; readonly line: AttentionLine }
   | { readonly field: 'refused'; readonly code: string; readonly count: number }
   | { readonly field: 'period'; readonly firstAt: number; readonly lastAt: number }
   | ({ readonly field: 'refusedSignIns' } & RefusedSignIns['accounts'][number])
@@ -125,6 +128,17 @@ const ownOfOthers: OwnChanges<EventType, StateBefore, Change> = {
     { field: 'keg', to: keg },
     ...textChange('unit', cellar?.units.get(keg) ?? '', unit),
   ],
+  SilenceRuleSet: ({ data: { rack, keg, after } }) => [
+    ...(rack === null ? [] : [{ field: 'rack' as const, to: rack }]),
+    ...(keg === null ? [] : [{ field: 'keg' as const, to: keg }]),
+    { field: 'silentAfter', to: after },
+  ],
+  AttentionChanged: ({ data: { began, ended, now, more } }) => [
+    ...began.map((line) => ({ field: 'began' as const, line })),
+    ...ended.map((line) => ({ field: 'ended' as const, line })),
+    { field: 'attention', to: now.length + more },
+  ],
+  AttentionRested: ({ data }) => [{ field: 'until', to: data.untilMs }],
   CellarPolicyChanged: ({ data }, { cellar }) => policyChanges(cellar, data.policy),
   ReadingsRefused: ({ data: { from, to, counts } }) => [
     { field: 'period', firstAt: from, lastAt: to },

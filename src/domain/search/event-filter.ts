@@ -28,6 +28,7 @@ const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
   ['signins', 'operators'],
   ['cellarbook', 'log'],
   ['exports', 'log'],
+  ['attention', 'attention'],
 ])
 
 export const filterFields = ['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const

@@ -9,7 +9,7 @@ export const schemaDifferencesMax = 20
 export const schemaNameCharsMax = 80
 
 /** Raise it with each change of the schema. A file of another format is refused. */
-export const formatVersion = 6
+export const formatVersion = 7
 
 const tables = `
   CREATE TABLE streams (

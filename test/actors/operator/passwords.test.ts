@@ -42,6 +42,7 @@ const cellarOf = (at: number): CellarState => {
     title: 'Vault',
     policy: noPolicy,
     units: new Map(),
+    silence: [],
     createdAt: 0,
     createdBy: by,
     revision: 0,

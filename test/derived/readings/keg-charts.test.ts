@@ -12,7 +12,7 @@ import type { ChartsWanted } from '../../../src/derived/readings/shown-kegs.ts'
 import { modelHere } from '../../support/derived/model-here.ts'
 import { answerOf, chartOf } from '../../support/readings/asked-kegs.ts'
 import { expectedChart, rounded } from '../../support/readings/expected-charts.ts'
-import { arrivalsOf, byTime, drawnOf } from '../../support/readings/expected-readings.ts'
+import { arrivalsOf, drawnOf } from '../../support/readings/expected-readings.ts'
 import { foldedReadings, historyStartMs, purgedLog, randomHistory } from '../../support/readings/readings-history.ts'
 import { sentHistory } from '../../support/readings/sent-history.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
@@ -151,7 +151,7 @@ describe('each chart equals a computation from all readings', () => {
       const rebuilt = foldedReadings(purgedLog(history), historyStartMs)
       const next = seededNumbers(seed)
       let points = 0
-      for (const [cellar, { kept, ahead, acceptedFrom }] of Object.entries(drawnOf(history))) {
+      for (const [cellar, { kept, ahead, acceptedFrom, accepted }] of Object.entries(drawnOf(history))) {
         for (const [keg, readings] of Map.groupBy(kept, (reading) => reading.keg)) {
           const [{ rack, name } = { rack: '', name: '' }] = readings
           const aheadOfKeg = ahead.filter((reading) => reading.keg === keg)
@@ -161,7 +161,7 @@ describe('each chart equals a computation from all readings', () => {
             const wanted = { cellar, kegs: [{ rack, keg: name }], fromMs, toMs: fromMs + spanMs, stepsMax: 300 }
             const shown = shownChart(grown, wanted)
             const { stepMs, bucketMs } = shown.range
-            const range = { ...shown.range, nowMs: wanted.toMs, pauseMs: arrivalsOf(readings.toSorted(byTime)).pause }
+            const range = { ...shown.range, nowMs: wanted.toMs, pauseMs: arrivalsOf(accepted.get(keg)).pause }
             expect(chartStepsMs.some((ms) => ms === stepMs)).toBe(true)
             expect(bucketMs).toBe(stepMs < hourMs ? minuteMs : hourMs)
             expect<unknown>(shown.chart).toEqual(expectedChart(readings, aheadOfKeg, range))

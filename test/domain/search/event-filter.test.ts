@@ -48,6 +48,7 @@ describe('kindOf()', () => {
       refusals: 'refusals',
       signins: 'operators',
       exports: 'log',
+      attention: 'attention',
       proofs: 'log',
     })
   })

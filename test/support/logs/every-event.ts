@@ -32,7 +32,8 @@ const eventOf = <T extends EventType>(type: T, data: EventData<T>): RecordedEven
   }) as RecordedEvent
 
 const streamOf = (type: EventType): string => {
-  if (type === 'ReadingsPurged' || type.startsWith('Cellar')) return 'cellar-1'
+  if (type === 'ReadingsPurged' || type === 'SilenceRuleSet' || type.startsWith('Cellar')) return 'cellar-1'
+  if (type.startsWith('Attention')) return 'attention-1'
   if (type === 'ReadingsRefused') return 'refusals-7Qp2mZ4k'
   if (type.startsWith('Reading')) return 'readings-7Qp2mZ4k'
   if (type.startsWith('Key')) return 'key-7Qp2mZ4k'
@@ -75,10 +76,30 @@ const samplesOfLog = (
 
 const samplesOfCellars = (
   texts: EventTexts,
-): Pick<Samples, Extract<EventType, `Cellar${string}` | 'ReadingsPurged' | 'ReadingAccepted'>> => ({
+): Pick<
+  Samples,
+  Extract<EventType, `Cellar${string}` | `Attention${string}` | 'SilenceRuleSet' | 'ReadingsPurged' | 'ReadingAccepted'>
+> => ({
   CellarCreated: { cellar: texts('cellar'), title: texts('title') },
   CellarRenamed: { title: texts('new title') },
   CellarUnitSet: { keg: texts('keg'), unit: texts('unit') },
+  SilenceRuleSet: { rack: texts('rack'), keg: texts('keg'), after: 3_600_000 },
+  AttentionChanged: {
+    cellar: texts('cellar'),
+    began: [
+      { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), keg: texts('keg'), afterMs: 60_000 },
+      { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), count: 12 },
+    ],
+    ended: [{ kind: 'key_expires', sinceMs: noonMs, keyId: '7Qp2mZ4k', dueMs: noonMs + dayMs }],
+    now: [{ kind: 'silent', sinceMs: noonMs, rack: texts('rack'), count: 12 }],
+    more: 0,
+  },
+  AttentionRested: {
+    cellar: texts('cellar'),
+    kind: 'silent',
+    rack: texts('rack'),
+    untilMs: noonMs + dayMs,
+  },
   CellarPolicyChanged: {
     policy: { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: 365 * dayMs },
   },

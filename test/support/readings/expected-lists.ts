@@ -1,10 +1,11 @@
 import type { ShownKeg, ShownRack } from '../../../src/derived/readings/shown-kegs.ts'
 import { orderKey } from '../../../src/domain/search/order-key.ts'
 import { meanOf } from './expected-charts.ts'
-import { arrivalsOf, byTime, type Folded } from './expected-readings.ts'
+import { type Accepted, arrivalsOf, byTime, type Folded } from './expected-readings.ts'
 
 const halfHourMs = 1_800_000
 const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 
 type Named = { readonly rack: string; readonly keg: string }
 
@@ -12,11 +13,15 @@ type Listed = Named &
   Pick<ShownKeg, 'acceptedMs' | 'pauseMs' | 'isSilent' | 'day'> & { readonly position: number; readonly value: number }
 
 /** Computes from the readings of a cellar what a list must say of each keg. */
-export const expectedKegs = (readings: readonly Folded[], nowMs: number): readonly Listed[] =>
-  [...Map.groupBy(readings, ({ keg }) => keg).values()].map((ofKeg) => {
+export const expectedKegs = (
+  readings: readonly Folded[],
+  acceptedOf: ReadonlyMap<string, Accepted>,
+  nowMs: number,
+): readonly Listed[] =>
+  [...Map.groupBy(readings, ({ keg }) => keg)].map(([keg, ofKeg]) => {
     const sorted = ofKeg.toSorted(byTime)
-    const { accepted = 0, pause } = arrivalsOf(sorted)
-    const silentMs = pause === null ? 24 * 60 * minuteMs : Math.max(3 * pause, 10 * minuteMs)
+    const { accepted, pause, judged } = arrivalsOf(acceptedOf.get(keg))
+    const silentMs = judged === null ? dayMs : Math.max(minuteMs, Math.min(10 * judged, dayMs), 2 * judged)
     const lastHalf = Math.floor(nowMs / halfHourMs)
     return {
       rack: ofKeg[0]?.rack ?? '',

@@ -59,7 +59,18 @@ export const byTime = (a: Folded, b: Folded): number =>
 /** The times of a keg are compared to 1/1024 of a ms. */
 const timeOf = ({ ms, nanoseconds }: Folded): number => ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
 
-type OfCellar = { kept: Folded[]; recent: Folded[]; ahead: Folded[]; from: number; acceptedFrom: number }
+/** `noted`: of readings that are not drawn, because their times are wrong. */
+export type Accepted = { readonly arrivals: readonly number[]; readonly noted: readonly number[] }
+
+type OfCellar = {
+  kept: Folded[]
+  recent: Folded[]
+  ahead: Folded[]
+  from: number
+  acceptedFrom: number
+  /** By keg. */
+  readonly accepted: Map<string, Accepted>
+}
 
 /** What is left of the readings of each cellar after its purges. `kept` are those that are drawn. */
 export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, OfCellar>> => {
@@ -72,12 +83,25 @@ export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, Of
       cellar.acceptedFrom = Math.max(cellar.acceptedFrom, event.data.acceptedBefore)
       cellar.from = cellar.acceptedFrom + 3_600_000
       cellar.kept = cellar.kept.filter(({ ms }) => ms >= cellar.from)
+      for (const [keg, { arrivals, noted }] of cellar.accepted) {
+        const isLeft = (ms: number) => ms >= cellar.acceptedFrom
+        if (cellar.kept.some((reading) => reading.keg === keg))
+          cellar.accepted.set(keg, { arrivals: arrivals.filter(isLeft), noted: noted.filter(isLeft) })
+        else cellar.accepted.delete(keg)
+      }
       cellar.recent = cellar.recent.filter(({ recordedAt }) => recordedAt >= cellar.acceptedFrom)
       cellar.ahead = cellar.ahead.filter(({ recordedAt }) => recordedAt >= cellar.acceptedFrom)
     }
     if (event.type !== 'ReadingAccepted') continue
     const { data, stream, ...at } = event
-    cellars[data.cellar] ??= { kept: [], recent: [], ahead: [], from: Number.NEGATIVE_INFINITY, acceptedFrom: 0 }
+    cellars[data.cellar] ??= {
+      kept: [],
+      recent: [],
+      ahead: [],
+      from: Number.NEGATIVE_INFINITY,
+      acceptedFrom: 0,
+      accepted: new Map(),
+    }
     const cellar = cellars[data.cellar]
     const ms = parseTimestamp(data.timestamp)
     if (cellar === undefined || typeof ms !== 'number') throw new Error('impossible')
@@ -90,7 +114,11 @@ export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, Of
     const isRepeat = times.includes(timeOf(one)) && times.filter((time) => time > timeOf(one)).length < 24
     const reading = { ...one, isRepeat }
     if (at.recordedAt >= cellar.acceptedFrom) cellar.recent.push(reading)
-    if (ms <= at.recordedAt + 600_000 && ms >= cellar.from) {
+    const isKept = ms <= at.recordedAt + 600_000 && ms >= cellar.from
+    const { arrivals = [], noted = [] } = cellar.accepted.get(keg) ?? {}
+    if (isKept) cellar.accepted.set(keg, { arrivals: [...arrivals, at.recordedAt], noted })
+    else if (cellar.accepted.has(keg)) cellar.accepted.set(keg, { arrivals, noted: [...noted, at.recordedAt] })
+    if (isKept) {
       cellar.kept.push(reading)
       timesOfKegs.set(`${data.cellar} / ${keg}`, [...times, timeOf(one)])
     }
@@ -102,9 +130,9 @@ export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, Of
 /** Computes from the events what the model must say, one rule after the other. */
 export const expectedOf = (history: readonly LogItem[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(drawnOf(history)).map(([name, { kept, recent, ahead }]) => {
+    Object.entries(drawnOf(history)).map(([name, { kept, recent, ahead, accepted }]) => {
       const lists = Map.groupBy(kept, ({ keg }) => keg)
-      const kegs = Object.fromEntries([...lists].map(([keg, readings]) => [keg, kegOf(readings)]))
+      const kegs = Object.fromEntries([...lists].map(([keg, readings]) => [keg, kegOf(readings, accepted.get(keg))]))
       const last = recent.sort((a, b) => b.recordedAt - a.recordedAt || b.position - a.position).slice(0, 50)
       const hours = Object.groupBy(ahead, ({ keg, recordedAt }) => `${keg} / ${Math.floor(recordedAt / 3_600_000)}`)
       const counts = Object.fromEntries(Object.entries(hours).map(([hour, readings]) => [hour, readings?.length]))
@@ -112,7 +140,8 @@ export const expectedOf = (history: readonly LogItem[]): Readonly<Record<string,
     }),
   )
 
-const kegOf = (readings: readonly Folded[]) => {
+const kegOf = (readings: readonly Folded[], accepted: Accepted | undefined) => {
+  const arrivals = arrivalsOf(accepted)
   const sorted = readings.toSorted(byTime)
   const latest = sorted.at(-1)
   return {
@@ -124,19 +153,22 @@ const kegOf = (readings: readonly Folded[]) => {
       latest.value,
       latest.timestamp,
     ],
-    ...arrivalsOf(sorted),
+    accepted: arrivals.accepted,
+    pause: arrivals.pause,
     minutes: bucketsOf(readings, 60_000),
     hours: bucketsOf(readings, 3_600_000),
   }
 }
 
-export const arrivalsOf = (sorted: readonly Folded[]) => {
-  const highest = new Map<number, Folded>()
-  for (const reading of sorted) highest.set(reading.recordedAt, reading)
-  const last = [...highest.values()].sort((a, b) => timeOf(a) - timeOf(b) || a.recordedAt - b.recordedAt).slice(-6)
-  const accepted = last.map(({ recordedAt }) => recordedAt).sort((a, b) => a - b)
+export const arrivalsOf = ({ arrivals, noted }: Accepted = { arrivals: [], noted: [] }) => {
+  const accepted = [...new Set(arrivals)].sort((a, b) => a - b).slice(-12)
   const pauses = accepted.slice(1).map((ms, index) => ms - (accepted[index] ?? 0))
-  return { accepted: accepted.at(-1), pause: pauses.sort((a, b) => a - b)[Math.ceil(pauses.length / 2) - 1] ?? null }
+  const sorted = pauses.sort((a, b) => a - b)
+  return {
+    accepted: Math.max(...accepted, ...noted),
+    pause: sorted[Math.ceil(sorted.length / 2) - 1] ?? null,
+    judged: sorted.at(sorted.length < 4 ? -1 : -2) ?? null,
+  }
 }
 
 const bucketsOf = (readings: readonly Folded[], bucketMs: number): Buckets => {

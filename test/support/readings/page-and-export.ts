@@ -47,7 +47,7 @@ type Exported = {
 /** What the page of a keg says, and what it must say by the exported readings. */
 export const pageAndExport = (html: string, { cellar, keg, history, toMs }: Exported) => {
   const chart: Chart = JSON.parse(plain(/data-chart="([^"]*)"/.exec(html)?.[1] ?? ''))
-  const { kept = [], ahead = [], acceptedFrom = 0 } = drawnOf(history)[cellar] ?? {}
+  const { kept = [], ahead = [], acceptedFrom = 0, accepted } = drawnOf(history)[cellar] ?? {}
   const ofKeg = kept.filter(({ name }) => name === keg).toSorted(byTime)
   const aheadOfKeg = ahead.filter(({ name }) => name === keg)
   const eventOf = (at: number | undefined): string => {
@@ -58,7 +58,7 @@ export const pageAndExport = (html: string, { cellar, keg, history, toMs }: Expo
     ...{ fromMs: chart.from, toMs: chart.to, stepMs: chart.step },
     bucketMs: chart.step < hourMs ? minuteMs : hourMs,
     nowMs: toMs ?? chart.to,
-    pauseMs: arrivalsOf(ofKeg).pause,
+    pauseMs: arrivalsOf(accepted?.get(ofKeg[0]?.keg ?? '')).pause,
   })
   const { count, mean, late, repeats } = expected.summary
   const drawn = ofKeg.filter(({ ms }) => ms >= chart.from && ms < chart.to)

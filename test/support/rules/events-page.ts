@@ -14,6 +14,7 @@ export const streamNames: Readonly<Record<StreamKind, string>> = {
   'operator-setup': '`operator-setup`',
   signins: '`signins-node`',
   exports: '`exports-log`',
+  attention: '`attention-<digest>`, `attention-nodes` and `attention-rests`',
   records: 'any stream of records',
   purged: 'any stream whose old events were deleted',
 }

@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'schedule', 'seeded map'],
   asked: ['derived', 'actors', 'export', 'log', 'port', 'projections', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits', 'schedule'],
-  facts: ['histogram', 'limits', 'schedule'],
+  facts: ['domain', 'histogram', 'limits', 'schedule'],
   'password judge': ['domain', 'limits', 'thread', 'schedule'],
   export: ['actors', 'port', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],

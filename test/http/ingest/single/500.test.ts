@@ -17,6 +17,7 @@ const broken =
     cellars: core.cellars,
     operators: core.operators,
     refusals: core.refusals,
+    attention: core.attention,
     recordExport: (data, asker) => core.recordExport(data, asker),
     figures: () => core.figures(),
     indexProgress: () => core.indexProgress(),

@@ -1,0 +1,163 @@
+import {
+  type AttentionChange,
+  type AttentionLine,
+  type AttentionLines,
+  covers,
+  lineId,
+  noLines,
+} from '../../domain/attention/attention-lines.ts'
+import { dayOf, hourMs } from '../../domain/calendar.ts'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { LogItem } from '../../domain/reading/recorded-run.ts'
+import { isRun } from '../../domain/reading/recorded-run.ts'
+import { attentionRestsStream, attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
+import type { ActorContext } from '../actor-context.ts'
+import { askedBy, systemAsker } from '../asked-by.ts'
+import type { Asker, CurrentLine } from '../core-interface.ts'
+import { appendUntilKnown } from '../stream/append-until-known.ts'
+
+/** Records of a cellar in one day (UTC). Later ones come once an hour. */
+export const attentionRecordsPerDayMax = 100
+/** Behind the last record of a stream lie at most some purges. */
+const lastEventsRead = 8
+const restsReadMax = 1_000
+
+/** The last record of a stream. `revision` is -1 before the first one. */
+export type KnownRecord = AttentionLines & { readonly revision: number; readonly recordedAt: number }
+
+const noRecord: KnownRecord = { ...noLines, revision: -1, recordedAt: 0 }
+
+type Rest = RecordedEvent<'AttentionRested'>['data'] & { readonly restedBy: RecordedEvent['metadata']['by'] }
+
+/** The last records of all streams, of which another node can have written the newest. */
+export class AttentionRecords {
+  readonly #context: ActorContext
+  readonly #known = new Map<string, KnownRecord>()
+  readonly #rests = new Map<string, Rest>()
+  readonly #today = new Map<string, { day: number; records: number }>()
+  #hasRests = false
+
+  constructor(context: ActorContext) {
+    this.#context = context
+  }
+
+  /** Most urgent first, by cellar. Only of streams that were read (`last`, `loadAll`). */
+  current(): readonly CurrentLine[] {
+    const nowMs = this.#context.clock.now()
+    const lines = this.#places().flatMap(({ cellar, stream }) =>
+      (this.#known.get(stream)?.now ?? []).map((line) => this.#currentLine(cellar, line, nowMs)),
+    )
+    return lines
+  }
+
+  /** Reads what is not known yet. @throws Outage */
+  async loadAll(): Promise<void> {
+    await this.loadRests()
+    for (const { stream } of this.#places()) await this.last(stream)
+  }
+
+  /** @throws Outage */
+  async loadRests(): Promise<void> {
+    if (this.#hasRests) return
+    const { log } = this.#context
+    const rests = await log.read(attentionRestsStream, { direction: 'backwards', limit: restsReadMax })
+    for (const event of rests.toReversed()) this.#hear(event)
+    this.#hasRests = true
+  }
+
+  /** @throws Outage */
+  async last(stream: string): Promise<KnownRecord> {
+    const known = this.#known.get(stream)
+    if (known !== undefined) return known
+    const events = await this.#context.log.read(stream, { direction: 'backwards', limit: lastEventsRead })
+    const last = events.find((event) => event.type === 'AttentionChanged')
+    const read = this.#known.get(stream) ?? (last?.type === 'AttentionChanged' ? knownOf(last) : noRecord)
+    this.#known.set(stream, read)
+    return read
+  }
+
+  hear(items: readonly LogItem[]): void {
+    for (const item of items) if (!isRun(item)) this.#hear(item)
+  }
+
+  mayAppend(stream: string, known: KnownRecord, nowMs: number): boolean {
+    const today = this.#today.get(stream)
+    if (today === undefined || today.day !== dayOf(nowMs)) return true
+    return today.records < attentionRecordsPerDayMax || nowMs - known.recordedAt >= hourMs
+  }
+
+  /** False if another node has written a newer record. The next look then begins with that. @throws Outage */
+  async append(
+    stream: string,
+    known: KnownRecord,
+    change: AttentionChange & { cellar: string | null },
+  ): Promise<boolean> {
+    const { log, clock, entropy } = this.#context
+    const events = await log.read(stream, { direction: 'backwards', limit: lastEventsRead })
+    const isNewer = events.some(({ type, revision }) => type === 'AttentionChanged' && revision > known.revision)
+    if (isNewer) return this.#forget(stream)
+    const event: NewEvent<'AttentionChanged'> = {
+      id: entropy.uuid(),
+      type: 'AttentionChanged',
+      recordedAt: clock.now(),
+      data: change,
+      metadata: askedBy(systemAsker(this.#context)),
+    }
+    const append = { stream, expected: events[0]?.revision ?? ('none' as const), events: [event] }
+    const { outcome } = await appendUntilKnown(this.#context, append, { mustFinish: false })
+    if (outcome === 'conflict') return this.#forget(stream)
+    this.#hear({ ...event, stream, revision: (events[0]?.revision ?? -1) + 1, position: 0 })
+    return true
+  }
+
+  rested(data: RecordedEvent<'AttentionRested'>['data'], { by }: Pick<Asker, 'by'>): void {
+    this.#rests.set(idIn(data.cellar, data), { ...data, restedBy: by })
+  }
+
+  #forget(stream: string): false {
+    this.#known.delete(stream)
+    return false
+  }
+
+  #hear(event: RecordedEvent): void {
+    const { stream, revision, recordedAt, metadata } = event
+    if (event.type === 'AttentionRested') {
+      this.rested(event.data, { by: metadata.by })
+    }
+    if (event.type !== 'AttentionChanged' || revision <= (this.#known.get(stream)?.revision ?? -1)) return
+    this.#known.set(stream, knownOf(event))
+    const day = dayOf(recordedAt)
+    const today = this.#today.get(stream)
+    if (today === undefined || today.day < day) this.#today.set(stream, { day, records: 1 })
+    else today.records += 1
+  }
+
+  #places(): readonly { readonly cellar: string | null; readonly stream: string }[] {
+    const cellars = this.#context.projections.cellars.list()
+    return [
+      { cellar: null, stream: nodesAttentionStream },
+      ...cellars.map(({ cellar }) => ({ cellar, stream: attentionStream(cellar) })),
+    ]
+  }
+
+  /** A rack that is at rest includes its kegs. */
+  #currentLine(cellar: string | null, line: AttentionLine, nowMs: number): CurrentLine {
+    const wider = [line, withoutKeg(line), withoutRack(line)]
+    const rests = wider.flatMap((scope) => this.#rests.get(idIn(cellar, scope)) ?? [])
+    const rest = rests.find((one) => one.untilMs > nowMs && covers(one, line))
+    return { cellar, line, rest: rest === undefined ? null : { untilMs: rest.untilMs, by: rest.restedBy } }
+  }
+}
+
+const knownOf = ({ data, revision, recordedAt }: RecordedEvent<'AttentionChanged'>): KnownRecord => ({
+  now: data.now,
+  more: data.more,
+  revision,
+  recordedAt,
+})
+
+const idIn = (cellar: string | null, scope: Parameters<typeof lineId>[0]): string =>
+  JSON.stringify([cellar, lineId(scope)])
+
+const withoutKeg = ({ keg: _, ...line }: AttentionLine): AttentionLine => line
+const withoutRack = ({ rack: _, keg: __, ...line }: AttentionLine): AttentionLine => line

@@ -1,0 +1,223 @@
+/**
+ * Each node looks for itself, and writes what has changed since the last record of the cluster. An append needs the exact revision,
+ * so one node writes each record, and the others begin their next look with it. A node never decides by a time before that of the
+ * last record, and excused time does not end a silence. So nodes that differ a little do not write in turn.
+ */
+import type { questionKinds } from '../../asked/question-kinds.ts'
+import type { Questions } from '../../derived/questions/question.ts'
+import type { FoundSilence } from '../../derived/readings/silent-lines.ts'
+import { type AttentionLine, type AttentionLines, changeOf, linesOf } from '../../domain/attention/attention-lines.ts'
+import { ExcusedTimes } from '../../domain/attention/excused-times.ts'
+import { keyLines } from '../../domain/attention/key-lines.ts'
+import { type Refused, refusalHours, refusalLines } from '../../domain/attention/refused-keys.ts'
+import { dayMs, minuteMs } from '../../domain/calendar.ts'
+import type { CellarState } from '../../domain/cellar.ts'
+import { attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
+import { heartbeatMs } from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
+import { recordsKeptMsOf } from '../cellar/record-retention.ts'
+import type { AttentionRecords, KnownRecord } from './attention-records.ts'
+
+/** It must be a multiple of `heartbeatMs`. */
+export const attentionLookMs = 10_000
+/** A new keg can become silent this soon. */
+const quietLookMs = minuteMs
+/** Looks use at most this part of the time of the thread for questions. */
+const partOfTime = 100
+/** Devices need this time to try again after an outage. */
+export const excusedGraceMs = minuteMs
+/** A node whose heartbeat pauses longer was suspended, or its clock jumped. */
+const beatGapMs = 10 * heartbeatMs
+const refusedKeysMax = 1_000
+/** A node repeats its lines once a day, so that others notice if it is gone. */
+const nodeLinesSeenMs = dayMs
+const nodeLinesDroppedMs = 2 * dayMs
+
+export type AttentionParts = {
+  /** Names this node in the lines of nodes. */
+  readonly node: string
+  /** The node refuses readings for reasons of its own. */
+  readonly isRefusing: () => boolean
+  readonly nodeLines: () => readonly AttentionLine[]
+}
+
+type Looked = { nextMs: number; refusedHour: number; refused: readonly AttentionLine[] }
+
+export class AttentionWatch {
+  readonly #context: ActorContext
+  readonly #records: AttentionRecords
+  readonly #questions: Questions<typeof questionKinds>
+  readonly #parts: AttentionParts
+  readonly #excused = new ExcusedTimes()
+  /** By cellar. */
+  readonly #looked = new Map<string, Looked>()
+  #lastBeatMs: number
+  #graceUntilMs = 0
+  #looking: Promise<void> | null = null
+
+  constructor(
+    context: ActorContext,
+    parts: AttentionParts & { readonly records: AttentionRecords; readonly questions: Questions<typeof questionKinds> },
+  ) {
+    this.#context = context
+    this.#records = parts.records
+    this.#questions = parts.questions
+    this.#parts = parts
+    this.#lastBeatMs = context.clock.now()
+  }
+
+  get isIdle(): boolean {
+    return this.#looking === null
+  }
+
+  /** The node was down since its newest event. */
+  begin(newestMs: number): void {
+    this.#lastBeatMs = Math.min(newestMs, this.#context.clock.now())
+    this.#excuse()
+  }
+
+  onBeat(): void {
+    this.#excuse()
+    if (this.#context.beat % (attentionLookMs / heartbeatMs) === 0) void this.look()
+  }
+
+  look(): Promise<void> {
+    this.#looking ??= this.#lookAtAll().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #lookAtAll(): Promise<void> {
+    try {
+      await this.#records.loadRests()
+      for (const cellar of this.#context.projections.cellars.list()) {
+        if (this.#context.isStopping) break
+        if (this.#context.clock.now() >= this.#of(cellar).nextMs) await this.#lookAt(cellar)
+      }
+      if (!this.#context.isStopping) await this.#lookAtNode()
+    } catch (error) {
+      if (!(error instanceof Outage)) this.#context.onBug(error)
+    }
+  }
+
+  #excuse(): void {
+    const nowMs = this.#context.clock.now()
+    const isExcused = nowMs - this.#lastBeatMs > beatGapMs || this.#parts.isRefusing()
+    if (isExcused) this.#graceUntilMs = nowMs + excusedGraceMs
+    if (nowMs <= this.#graceUntilMs) this.#excused.add(this.#lastBeatMs, nowMs)
+    this.#lastBeatMs = nowMs
+  }
+
+  #of({ cellar }: CellarState): Looked {
+    const known = this.#looked.get(cellar)
+    if (known !== undefined) return known
+    const looked = { nextMs: 0, refusedHour: 0, refused: [] }
+    this.#looked.set(cellar, looked)
+    return looked
+  }
+
+  async #lookAt(cellar: CellarState): Promise<void> {
+    const stream = attentionStream(cellar.cellar)
+    const known = await this.#records.last(stream)
+    const looked = this.#of(cellar)
+    const nowMs = Math.max(this.#context.clock.now(), known.recordedAt)
+    const keptMs = recordsKeptMsOf(cellar.policy)
+    let found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: true })
+    // The file of the model can be some seconds old. So a change is found again with all readings that this node has.
+    if (found !== null && changeOf(known, found) !== null)
+      found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: false })
+    if (found === null) return
+    const isWritten = await this.#write({
+      stream,
+      cellar: cellar.cellar,
+      known,
+      next: found,
+      renewMs: keptMs / 2,
+      nowMs,
+    })
+    if (!isWritten) return
+    const hasSilent = found.now.some(({ kind }) => kind === 'silent') || found.more > 0
+    const lookMs = hasSilent ? attentionLookMs : quietLookMs
+    looked.nextMs = nowMs + Math.max(Math.min(lookMs, found.nextMs - nowMs), partOfTime * found.tookMs)
+  }
+
+  async #linesOf(cellar: CellarState, { known, nowMs, isAtOnce }: Look): Promise<FoundLines | null> {
+    const silence = await this.#silence(cellar, { known, nowMs, isAtOnce })
+    const refused = await this.#refused(cellar, nowMs)
+    if (silence === null || refused === null) return null
+    const { keys, readings } = this.#context.projections
+    const ofCellar = keys.ofCellar(cellar.cellar)
+    const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
+    const found = [...silence.lines, ...keyLines(used, nowMs), ...refused]
+    return { ...linesOf(found, silence.more, known), nextMs: silence.nextMs, tookMs: silence.tookMs }
+  }
+
+  async #silence(
+    { cellar, silence: rules }: CellarState,
+    { known, nowMs, isAtOnce }: Look,
+  ): Promise<(FoundSilence & { readonly tookMs: number }) | null> {
+    let tookMs = 0
+    const onTook = (ms: number): void => {
+      tookMs = ms
+    }
+    const wanted = { cellar, nowMs, rules, excused: this.#excused.times, standing: known.now }
+    const answered = await this.#questions.ask('silentLines', wanted, { owner, isAtOnce, onTook })
+    return answered.kind === 'answered' && !answered.isBehind ? { ...answered.answer, tookMs } : null
+  }
+
+  /** Once an hour: the sums of the last complete hour do not change. */
+  async #refused(cellar: CellarState, nowMs: number): Promise<readonly AttentionLine[] | null> {
+    const looked = this.#of(cellar)
+    const hours = refusalHours(nowMs)
+    if (looked.refusedHour === hours.last) return looked.refused
+    const sums = new Map<number, readonly Refused[]>()
+    for (const hour of Object.values(hours)) {
+      const wanted = [cellar.cellar, hour, refusedKeysMax] as const
+      const answered = await this.#questions.ask('refusalsOfCellar', [...wanted], { owner })
+      if (answered.kind !== 'answered' || answered.isBehind) return null
+      sums.set(hour, answered.answer)
+    }
+    looked.refused = refusalLines(nowMs, (hour) => sums.get(hour) ?? [])
+    looked.refusedHour = hours.last
+    return looked.refused
+  }
+
+  async #lookAtNode(): Promise<void> {
+    const { node, nodeLines } = this.#parts
+    const known = await this.#records.last(nodesAttentionStream)
+    const nowMs = Math.max(this.#context.clock.now(), known.recordedAt)
+    const isDue = (line: AttentionLine): boolean => nowMs - (line.seenMs ?? 0) >= nodeLinesSeenMs
+    const others = known.now.filter((line) => line.node !== node && nowMs - (line.seenMs ?? 0) < nodeLinesDroppedMs)
+    const own = nodeLines().map((line) => ({ ...line, node, seenMs: nowMs }))
+    const next = linesOf([...others, ...own], 0, known)
+    const renewMs = known.now.some((line) => line.node === node && isDue(line)) ? 0 : Number.POSITIVE_INFINITY
+    await this.#write({ stream: nodesAttentionStream, cellar: null, known, next, renewMs, nowMs })
+  }
+
+  /** Before a purge can delete the last record, it is written again. False if another look must follow soon. */
+  async #write({ stream, cellar, known, next, renewMs, nowMs }: Writing): Promise<boolean> {
+    const { now, more } = next
+    const isOld = now.length > 0 && nowMs - known.recordedAt >= renewMs
+    const change = changeOf(known, next) ?? (isOld ? { began: [], ended: [], now, more } : null)
+    if (change === null) return true
+    if (!this.#records.mayAppend(stream, known, nowMs)) return true
+    return this.#records.append(stream, known, { cellar, ...change })
+  }
+}
+
+const owner = 'attention'
+
+type Look = { readonly known: KnownRecord; readonly nowMs: number; readonly isAtOnce: boolean }
+
+type FoundLines = AttentionLines & { readonly nextMs: number; readonly tookMs: number }
+
+type Writing = {
+  readonly stream: string
+  readonly cellar: string | null
+  readonly known: KnownRecord
+  readonly next: AttentionLines
+  readonly renewMs: number
+  readonly nowMs: number
+}

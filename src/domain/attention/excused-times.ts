@@ -1,0 +1,36 @@
+/** In ms. `to` is not included. */
+export type Excused = readonly [fromMs: number, toMs: number]
+
+/** A further one is merged with its neighbour. */
+export const excusedTimesMax = 100
+
+/** When no reading could come, and devices are not to blame: the node was down, or it refused readings. */
+export class ExcusedTimes {
+  #times: Excused[] = []
+
+  get times(): readonly Excused[] {
+    return this.#times
+  }
+
+  /** `fromMs` is not before the last time. */
+  add(fromMs: number, toMs: number): void {
+    if (toMs <= fromMs) return
+    const last = this.#times.at(-1)
+    if (last !== undefined && fromMs <= last[1]) this.#times.splice(-1, 1, [last[0], Math.max(last[1], toMs)])
+    else this.#times.push([fromMs, toMs])
+    const [first, second] = this.#times
+    if (this.#times.length > excusedTimesMax && first !== undefined && second !== undefined)
+      this.#times.splice(0, 2, [first[0], second[1]])
+  }
+}
+
+/** How much of the time since `sinceMs` is excused. */
+export const excusedSince = (times: readonly Excused[], sinceMs: number): number => {
+  let ms = 0
+  for (let at = times.length - 1; at >= 0; at -= 1) {
+    const [fromMs = 0, toMs = 0] = times[at] ?? []
+    if (toMs <= sinceMs) break
+    ms += toMs - Math.max(fromMs, sinceMs)
+  }
+  return ms
+}

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { minuteMs } from '../../../src/domain/calendar.ts'
+import {
+  changesIn,
+  pass,
+  readingsOf,
+  recordsIn,
+  startWatching,
+  type WatchingService,
+} from '../../support/attention/watched-racks.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import type { ServiceOptions } from '../../support/test-service.ts'
+import { testAsker, testCellar } from '../../support/test-service.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
+
+setDefaultTimeout(600_000)
+
+const racks = ['rack-1', 'rack-2', 'rack-3']
+const open: WatchingService[] = []
+
+afterEach(async () => {
+  for (const node of open.splice(0)) await node.stop()
+})
+
+const start = async (options: Omit<ServiceOptions, 'schedule'> = {}) => {
+  const node = await startWatching({ log: await openFreshLog(), clock: manualClock(), ...options })
+  open.push(node)
+  return node
+}
+
+/** Racks that send every minute, until they are taken out of the list. */
+const sending = async (node: WatchingService, all = racks) => {
+  const { key, keyId } = await node.createKey()
+  const alive = new Set(all)
+  let sent = 0
+  const each = async (nowMs: number): Promise<void> => {
+    if (nowMs % minuteMs !== 0 || alive.size === 0) return
+    const { status } = await node.postBatch(readingsOf([...alive], nowMs), key)
+    if (status === 200) sent += 2 * alive.size
+    await node.untilFolded(keyId, sent)
+  }
+  return { alive, each }
+}
+
+describe('a rack that stops', () => {
+  test('is recorded once, ten pauses later, and so is its return', async () => {
+    const node = await start()
+    const { alive, each } = await sending(node)
+    await pass([node], 30 * minuteMs, each)
+    expect(await recordsIn(node.log)).toEqual([])
+    alive.delete('rack-2')
+    const stoppedMs = node.clock.now()
+    await pass([node], 20 * minuteMs, each)
+    alive.add('rack-2')
+    const againMs = node.clock.now()
+    await pass([node], 20 * minuteMs, each)
+    const [silent, back, ...more] = await recordsIn(node.log)
+    expect(await changesIn(node.log)).toEqual([
+      { began: ['silent rack-2'], ended: [], now: ['silent rack-2'] },
+      { began: [], ended: ['silent rack-2'], now: [] },
+    ])
+    expect(more).toEqual([])
+    expect(silent?.data.now[0]).toMatchObject({ sinceMs: stoppedMs, count: 2 })
+    const tookMs = (silent?.recordedAt ?? 0) - stoppedMs
+    expect(tookMs).toBeGreaterThan(10 * minuteMs)
+    expect(tookMs).toBeLessThanOrEqual(10 * minuteMs + 30_000)
+    expect((back?.recordedAt ?? 0) - againMs).toBeLessThanOrEqual(minuteMs + 30_000)
+  })
+
+  test('is one line with all others if the whole cellar stops', async () => {
+    const node = await start()
+    const { alive, each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    alive.clear()
+    await pass([node], 30 * minuteMs, each)
+    expect(await changesIn(node.log)).toEqual([{ began: ['silent'], ended: [], now: ['silent'] }])
+  })
+
+  test('is recorded once by two nodes, of which one starts again', async () => {
+    const log = await openFreshLog()
+    const clock = manualClock()
+    const nodes = [await start({ log, clock }), await start({ log, clock, seed: 2 })]
+    const [first, second] = nodes
+    if (first === undefined || second === undefined) throw new Error('impossible')
+    const { alive, each } = await sending(first)
+    await pass(nodes, 15 * minuteMs, each)
+    alive.delete('rack-3')
+    await pass(nodes, 8 * minuteMs, each)
+    await pass([first, await start({ log, clock, seed: 3 })], 10 * minuteMs, each)
+    alive.add('rack-3')
+    await pass(nodes, 5 * minuteMs, each)
+    expect(await changesIn(log)).toEqual([
+      { began: ['silent rack-3'], ended: [], now: ['silent rack-3'] },
+      { began: [], ended: ['silent rack-3'], now: [] },
+    ])
+  })
+
+  test('is recorded by the next process if the first was killed before', async () => {
+    const log = await openFreshLog()
+    const clock = manualClock()
+    const killed = await start({ log, clock })
+    const { alive, each } = await sending(killed)
+    await pass([killed], 15 * minuteMs, each)
+    alive.delete('rack-1')
+    await pass([killed], 9 * minuteMs, each)
+    const next = await start({ log, clock, seed: 2 })
+    await pass([next], 5 * minuteMs, each)
+    expect(await changesIn(log)).toEqual([{ began: ['silent rack-1'], ended: [], now: ['silent rack-1'] }])
+  })
+})
+
+describe('nothing is silent', () => {
+  test('because the service was down for an hour', async () => {
+    const log = await openFreshLog()
+    const clock = manualClock()
+    const { each } = await sending(await start({ log, clock }))
+    await pass(open, 15 * minuteMs, each)
+    for (const node of open.splice(0)) await node.stop()
+    clock.advance(60 * minuteMs)
+    const node = await start({ log, clock, seed: 2 })
+    await pass([node], 9 * minuteMs)
+    expect(await recordsIn(log)).toEqual([])
+    await pass([node], 5 * minuteMs)
+    expect(await changesIn(log)).toEqual([{ began: ['silent'], ended: [], now: ['silent'] }])
+  })
+
+  test('because the node refused readings for an hour', async () => {
+    let isRefusing = false
+    const node = await start({ attention: { isRefusing: () => isRefusing } })
+    const { alive, each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    alive.clear()
+    isRefusing = true
+    await pass([node], 60 * minuteMs, each)
+    isRefusing = false
+    await pass([node], minuteMs, each)
+    for (const rack of racks) alive.add(rack)
+    await pass([node], 10 * minuteMs, each)
+    expect(await recordsIn(node.log)).toEqual([])
+  })
+
+  test('because the machine slept for an hour', async () => {
+    const node = await start()
+    const { each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    node.clock.advance(60 * minuteMs)
+    await pass([node], 10 * minuteMs, each)
+    expect(await recordsIn(node.log)).toEqual([])
+  })
+
+  test('that an admin allows to be silent', async () => {
+    const node = await start()
+    const { alive, each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    const rule = { rack: 'rack-1', keg: null, after: 'never' } as const
+    expect(await node.core.attention.setRule(testCellar, rule, testAsker)).toMatchObject({ ok: true })
+    alive.delete('rack-1')
+    await pass([node], 20 * minuteMs, each)
+    expect(await recordsIn(node.log)).toEqual([])
+    await node.core.attention.setRule(testCellar, { ...rule, after: null }, testAsker)
+    await pass([node], 2 * minuteMs, each)
+    expect(await changesIn(node.log)).toEqual([{ began: ['silent rack-1'], ended: [], now: ['silent rack-1'] }])
+  })
+})
+
+test('a line is put to rest until a time, and is shown again after it', async () => {
+  const node = await start()
+  const { alive, each } = await sending(node)
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-1')
+  await pass([node], 15 * minuteMs, each)
+  const { attention } = node.core
+  const line = { cellar: testCellar, kind: 'silent', rack: 'rack-1' } as const
+  const other = await attention.rest({ ...line, rack: 'rack-2' }, node.clock.now() + minuteMs, testAsker)
+  expect(other).toEqual({ ok: false, refusal: { kind: 'attention_line_not_found' } })
+  const untilMs = node.clock.now() + minuteMs
+  expect(await attention.rest(line, untilMs, testAsker)).toEqual({ ok: true, value: null })
+  expect(attention.current().map(({ rest }) => rest)).toEqual([{ untilMs, by: { kind: 'cli' } }])
+  await pass([node], minuteMs, each)
+  expect(attention.current().map(({ rest }) => rest)).toEqual([null])
+})

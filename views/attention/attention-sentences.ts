@@ -1,0 +1,106 @@
+import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
+import type { EventType } from '../../src/domain/events.ts'
+import {
+  cannotSay,
+  type Names,
+  type Part,
+  quoted,
+  type Sentence,
+  type Sentences,
+  say,
+  strong,
+} from '../log/sentence-parts.ts'
+import { countOf } from '../parts/quantity.ts'
+import { dateText, durationWords } from '../parts/time-words.ts'
+
+type AttentionEventType = Extract<EventType, `Attention${string}` | 'SilenceRuleSet'>
+
+export const attentionSentences: Sentences<AttentionEventType> = {
+  AttentionChanged: ({ data }, { names }) => {
+    const { began, ended } = data
+    const where = placeOf(data.cellar, began[0] ?? ended[0], names)
+    const first = began[0] ?? ended[0]
+    if (first === undefined) return say`What needs attention ${where} was recorded again.`
+    const others = began.length + ended.length - 1
+    const more = others === 0 ? '' : `, and ${countOf(others, 'other line', 'other lines')} changed`
+    return began.length > 0
+      ? say`Needs attention ${where}: ${lineSentence(first, names)}${more}.`
+      : say`No longer needs attention ${where}: ${lineSentence(first, names)}${more}.`
+  },
+  AttentionRested: ({ data, recordedAt }, { who, names }) =>
+    data.untilMs <= recordedAt
+      ? say`${who} ended the rest of a line ${placeOf(data.cellar, data, names)}: ${kindWords[data.kind]}${scopeOf(data)}.`
+      : say`${who} put a line ${placeOf(data.cellar, data, names)} to rest until ${dateText(data.untilMs)}: ${kindWords[data.kind]}${scopeOf(data)}.`,
+  SilenceRuleSet: ({ data, stream }, { who, names }) => {
+    const { rack, keg, after } = data
+    const kegs = keg === null ? say`kegs` : say`kegs named ${quoted(keg)}`
+    const cellar = names.cellarOfStream(stream)
+    const of = say`${kegs}${rack === null ? '' : say` of rack ${quoted(rack)}`} ${placeOf(cellar, undefined, names)}`
+    if (after === null) return say`${who} removed the rule for silence of ${of}.`
+    if (after === 'never') return say`${who} allowed ${of} to be silent.`
+    return say`${who} set that ${of} count as silent after ${strong(durationWords(after))}.`
+  },
+}
+
+const placeOf = (cellar: string | null, line: Pick<AttentionLine, 'node'> | undefined, names: Names): Sentence => {
+  if (cellar !== null) return say`in ${{ kind: 'cellar', cellar, title: names.cellarTitle(cellar) ?? cellar }}`
+  return line?.node === undefined ? say`in a cellar` : say`on node ${quoted(line.node)}`
+}
+
+const scopeOf = ({ rack, keg }: Pick<AttentionLine, 'rack' | 'keg'>): Sentence => {
+  if (rack === undefined) return []
+  return keg === undefined ? say` (rack ${quoted(rack)})` : say` (rack ${quoted(rack)}, keg ${quoted(keg)})`
+}
+
+/** Without a full stop. */
+export const lineSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sentence => {
+  const { kind, rack, keg, dueMs = 0, count = 0 } = line
+  switch (kind) {
+    case 'silent':
+      if (rack === undefined) return say`all ${strong(countOf(count, 'keg', 'kegs'))} are silent`
+      if (keg === undefined) return say`rack ${quoted(rack)} is silent, with ${countOf(count, 'keg', 'kegs')}`
+      return say`rack ${quoted(rack)}, keg ${quoted(keg)} is silent`
+    case 'key_expires':
+      return say`${keyOf(line, names)} is in use and expires on ${dateText(dueMs)}`
+    case 'key_at_limit':
+      return say`${keyOf(line, names)} is at its limit, with ${countOf(count, 'refusal', 'refusals')} in an hour`
+    case 'key_refused':
+      return say`requests with ${keyOf(line, names)} are refused, ${countOf(count, 'time', 'times')} in an hour`
+    case 'keys_unused':
+      return say`${countOf(count, 'key was', 'keys were')} not used for 90 days`
+    case 'rotation_hangs':
+      return say`the new key of ${keyOf(line, names)} is still not in use`
+    case 'refusals_rise':
+      return say`many more refusals than usual, ${countOf(count, 'refusal', 'refusals')} in an hour`
+    case 'disk_fills':
+      return say`the disk is full on ${dateText(dueMs)} at this rate`
+    case 'check_failed':
+      return say`the last check of the log did not find it sound`
+    case 'backup_old':
+      return say`no backup was made for a week`
+    case 'certificate_ends':
+      return say`the certificate ends on ${dateText(dueMs)}`
+    default:
+      return cannotSay(kind)
+  }
+}
+
+const keyOf = ({ keyId = '' }: AttentionLine, names: Pick<Names, 'keyLabel'>): Part => ({
+  kind: 'key',
+  keyId,
+  label: names.keyLabel(keyId),
+})
+
+const kindWords: Readonly<Record<AttentionLine['kind'], string>> = {
+  silent: 'silence',
+  key_expires: 'a key that expires',
+  key_at_limit: 'a key at its limit',
+  key_refused: 'refused requests of a key',
+  keys_unused: 'unused keys',
+  rotation_hangs: 'an unfinished rotation',
+  refusals_rise: 'many refusals',
+  disk_fills: 'the disk',
+  check_failed: 'the check of the log',
+  backup_old: 'the backup',
+  certificate_ends: 'the certificate',
+}
