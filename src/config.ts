@@ -56,9 +56,9 @@ export type Environment = { readonly [name: string]: string | undefined }
 /** An empty variable counts as not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const settings: Setting[] = []
-  const take = <T>(variable: Variable<T>): T => {
+  const take = <T>(variable: Variable<T>, faultOf: (value: T) => string | null = () => null): T => {
     const { value, setting } = settingOf(variable, environment)
-    settings.push(setting)
+    settings.push({ ...setting, fault: setting.fault ?? faultOf(value) })
     return value
   }
 
@@ -67,7 +67,10 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
   const [store, prefix] = [take(variables.eventStoreUrl), take(variables.eventStorePrefix)]
   const publicUrl = take(variables.publicUrl)
   const [certPath, keyPath] = [take(variables.tlsCert), take(variables.tlsKey)]
-  const [metricsPort, metricsHost] = [take(variables.metricsPort), take(variables.metricsHost)]
+  const metricsPort = take(variables.metricsPort, (value) =>
+    value === port && port !== 0 ? `METRICS_PORT is ${port}, as PORT: devices must not reach the metrics` : null,
+  )
+  const metricsHost = take(variables.metricsHost)
   const config: Config = {
     host,
     port,

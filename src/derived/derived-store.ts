@@ -68,10 +68,10 @@ export class DerivedStore {
     this.#tell()
   }
 
-  /** How many positions of the log the model has not folded. 0 until this node knows both. */
-  lag(model: string): number {
+  /** How many positions of the log the model has not folded. `null`: this node does not know yet. */
+  lag(model: string): number | null {
     const { position } = this.progress(model)
-    return position === null ? 0 : Math.max(0, this.#published - position)
+    return position === null ? null : Math.max(0, this.#published - position)
   }
 
   published(position: number): void {

@@ -44,7 +44,11 @@ export type BackupFact = {
   readonly target: string
 }
 
-export type ModelFact = { readonly name: string; readonly lag: number; readonly progress: ModelProgress }
+export type ModelFact = {
+  readonly name: string /** `null`: not known. */
+  readonly lag: number | null
+  readonly progress: ModelProgress
+}
 
 export type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number | Histogram }
 

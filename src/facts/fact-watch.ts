@@ -7,9 +7,10 @@ import type { BackupFact } from './declare-fact.ts'
 /** The facts of the last minute are looked at in these steps. */
 export const minuteStepMs = 10_000
 const minuteSteps = 6
-/** The space of the disk is compared with that of a day ago, in these steps. */
+/** The space of the disk is compared with that of an hour and of a day ago, in these steps. */
 export const diskStepMs = 600_000
-const diskSteps = 144
+const hourSteps = 6
+const daySteps = 144
 
 export type Watched = {
   readonly storedReadings: () => number
@@ -65,14 +66,19 @@ export class FactWatch {
     return this.#lastBackup
   }
 
-  /** `null`: not known yet. `Infinity`: the disk does not fill. */
+  /**
+   * At the faster of two rates: a day hides what began an hour ago, and an hour hides slow growth. `null`: not known yet.
+   * `Infinity`: the disk does not fill.
+   */
   get diskFullInSeconds(): number | null {
     const disk = this.#watched.disk()
-    const first = this.#spaces[0]
-    if (disk === null || first === undefined) return null
-    const overMs = this.#passedMs() - first.atMs
-    if (overMs < diskStepMs) return null
-    const bytesPerMs = (first.freeBytes - disk.freeBytes) / overMs
+    const [first] = this.#spaces
+    const nowMs = this.#passedMs()
+    if (disk === null || first === undefined || nowMs - first.atMs < diskStepMs) return null
+    const rates = [first, this.#spaces.at(-1 - hourSteps) ?? first].map(
+      (then) => (then.freeBytes - disk.freeBytes) / (nowMs - then.atMs),
+    )
+    const bytesPerMs = Math.max(...rates)
     if (bytesPerMs <= 0) return Number.POSITIVE_INFINITY
     return Math.max(0, disk.freeBytes - disk.reserveBytes) / bytesPerMs / 1_000
   }
@@ -102,7 +108,7 @@ export class FactWatch {
     const disk = this.#watched.disk()
     const lastSpace = this.#spaces.at(-1)
     if (disk === null || (lastSpace !== undefined && nowMs - lastSpace.atMs < diskStepMs)) return
-    this.#spaces = [...this.#spaces, { atMs: nowMs, freeBytes: disk.freeBytes }].slice(-diskSteps)
+    this.#spaces = [...this.#spaces, { atMs: nowMs, freeBytes: disk.freeBytes }].slice(-daySteps)
   }
 
   #moment(atMs: number): Moment {

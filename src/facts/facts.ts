@@ -108,9 +108,9 @@ const models = {
     'gauge',
     {
       name: 'cellarbook_model_lag_positions',
-      help: 'Positions of the log that the file of the read model does not include. It is written every few seconds.',
+      help: 'Positions of the log that the file of the read model lacks. It is written every few seconds. EventStoreDB counts bytes.',
     },
-    (sources) => sources.models().map(({ name, lag }) => [name, lag]),
+    (sources) => sources.models().flatMap(({ name, lag }): [string, number][] => (lag === null ? [] : [[name, lag]])),
   ),
   modelReady: factBy(
     'model',
@@ -161,7 +161,7 @@ const disk = {
     'gauge',
     {
       name: 'cellarbook_disk_full_in_seconds',
-      help: 'Time until readings are refused, if the disk fills as it did during the last day. +Inf: it does not fill.',
+      help: 'Time until readings are refused, if the disk fills as in the last hour or day: the faster counts. +Inf: it does not fill.',
     },
     ({ watch }) => watch.diskFullInSeconds,
   ),

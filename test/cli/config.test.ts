@@ -152,6 +152,15 @@ describe('parseConfig()', () => {
     ])
   })
 
+  test('refuses the port of the devices for the metrics', () => {
+    const fault = 'METRICS_PORT is 3000, as PORT: devices must not reach the metrics'
+    expect(faultsOf({ METRICS_PORT: '3000', METRICS_HOST: '10.0.0.1' })).toEqual([fault])
+    const { settings } = parseConfig({ METRICS_PORT: '3000' })
+    expect(settings.find(({ name }) => name === 'METRICS_PORT')?.fault).toBe(fault)
+    expect(faultsOf({ METRICS_PORT: '3001' })).toEqual([])
+    expect(faultsOf({ PORT: '0', METRICS_PORT: '0' })).toEqual([])
+  })
+
   test.each(['-1', '1.5', '0x50', '80 ', '1e3', '٣', '999999'])('refuses %p as a port', (PORT) => {
     expect(faultsOf({ PORT })).toHaveLength(1)
   })

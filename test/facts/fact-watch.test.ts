@@ -75,6 +75,32 @@ describe('FactWatch', () => {
     expect(watch.diskFullInSeconds).toBe(Number.POSITIVE_INFINITY)
   })
 
+  test('says it at the rate of the last hour if that is faster', async () => {
+    const { schedule, node, watch } = watching()
+    const fillFor = async (hours: number, bytesPerHour: number): Promise<void> => {
+      for (let minutes = 0; minutes < 60 * hours; minutes += 1) {
+        node.freeBytes -= bytesPerHour / 60
+        await schedule.advance(60_000)
+      }
+    }
+    const hoursLeft = () => (watch.diskFullInSeconds ?? 0) / 3_600
+    await fillFor(1, 2 * gibibyte)
+    node.freeBytes += 50 * gibibyte
+    await fillFor(2, 2 * gibibyte)
+    // 143 GiB are left above the reserve, at 2 in an hour.
+    expect(hoursLeft()).toBeGreaterThan(70)
+    expect(hoursLeft()).toBeLessThan(75)
+    await fillFor(20, 0)
+    await fillFor(1, 60 * gibibyte)
+    // 83 GiB, at 60 in an hour.
+    expect(hoursLeft()).toBeGreaterThan(1.3)
+    expect(hoursLeft()).toBeLessThan(1.7)
+    await fillFor(3, 0)
+    // Three hours without growth do not hide what the day has shown.
+    expect(hoursLeft()).toBeGreaterThan(20)
+    expect(hoursLeft()).toBeLessThan(100)
+  })
+
   test('counts a disk below its reserve as full, and knows nothing without a disk', async () => {
     const { schedule, node, watch } = watching()
     await schedule.advance(hourMs)

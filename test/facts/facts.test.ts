@@ -152,6 +152,13 @@ describe('the printed facts', () => {
     for (const name of [keyId, 'label-of-key', 'name-of-', 'wine-berlin', '127.0.0.1']) expect(text).not.toContain(name)
   })
 
+  test('have no lag for a model whose position is not known', async () => {
+    const unknown = { name: 'readings', lag: null, progress: { position: null, isBehind: true, trouble: 'unreadable' } }
+    const text = await factPrinter({ ...service.facts, models: () => [unknown] }).print()
+    expect(text).toContain('\ncellarbook_model_ready{model="readings"} 0\n')
+    expect(text).not.toContain('\ncellarbook_model_lag_positions')
+  })
+
   test('say what the log, its models and the node are doing', async () => {
     await service.createKey()
     const found = await samples()

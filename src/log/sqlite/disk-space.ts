@@ -56,9 +56,9 @@ export class DiskSpace {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** Of the last successful check. `null` before the first one. */
+  /** `null` before the first check, and while checks fail: old figures would look like a healthy disk. */
   get figures(): DiskFigures | null {
-    return this.#last
+    return this.#fault === null ? this.#last : null
   }
 
   /** The result of the last successful check still counts. */

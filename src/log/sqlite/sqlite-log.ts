@@ -255,9 +255,10 @@ class SqliteLog implements EventLog {
       freeBytes: () => freeBytes(dirname(logPath)),
       fileRoom: () => {
         const { all, free } = this.#reads.fileBytes()
-        const owedBytes = Math.max(0, all - statSync(logPath).size)
+        const logBytes = statSync(logPath).size
+        const owedBytes = Math.max(0, all - logBytes)
         const walBytes = statSync(`${logPath}-wal`, { throwIfNoEntry: false })?.size ?? 0
-        return { freeBytes: free, owedBytes, logBytes: all, walBytes }
+        return { freeBytes: free, owedBytes, logBytes, walBytes }
       },
       later: this.#later,
     })

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { troubleCalmLooks } from '../../../src/limits.ts'
 import {
   DiskSpace,
@@ -103,6 +105,7 @@ describe('DiskSpace', () => {
     expect([disk.looks, space.fault]).toEqual([2, null])
     await schedule.advance(1)
     expect(space.fault).toBe('the disk did not report its free space within 5 s')
+    expect(space.figures).toBeNull()
     expect(space.shortage).toContain('the disk has 0 MiB free')
 
     // While the disk does not answer, each look at its free space blocks a thread of the runtime. So the log must not look
@@ -113,7 +116,7 @@ describe('DiskSpace', () => {
     disk.free = plenty
     answer(plenty)
     await schedule.advance(diskLookMs + calmMs)
-    expect([space.shortage, space.fault]).toEqual([null, null])
+    expect([space.shortage, space.fault, space.figures?.freeBytes]).toEqual([null, null, plenty])
   })
 
   test('waits for no answer after stop()', async () => {
@@ -187,6 +190,28 @@ describe('the embedded log on a full disk', () => {
     folder = temporaryFolder()
   })
   afterEach(() => folder.remove())
+
+  test('reports the size of the file itself, without what the write-ahead log still holds', async () => {
+    const schedule = drivenSchedule()
+    const freeBytes = async () => plenty
+    const log = openSqliteLog({
+      dataDir: folder.path,
+      diskReserveBytes: reserveBytes,
+      freeBytes,
+      later: schedule.after,
+    })
+    const sizeOf = (name: string): number => statSync(join(folder.path, name)).size
+    const before = sizeOf('log.db')
+    await log.append(
+      'readings-one',
+      'none',
+      Array.from({ length: trimEventsMax }, () => reading('readings-one')),
+    )
+    await schedule.advance(diskLookMs)
+    expect(sizeOf('log.db')).toBe(before)
+    expect(log.figures?.().disk).toMatchObject({ logBytes: before, walBytes: sizeOf('log.db-wal') })
+    await log.close()
+  })
 
   test('accepts readings after a truncation frees pages', async () => {
     const schedule = drivenSchedule()
