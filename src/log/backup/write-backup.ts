@@ -123,7 +123,7 @@ const assertRoom = (folder: string, bytes: number, { dataDir, reserveBytes }: Ba
   throw new BackupRefused(`Cannot write a backup to "${folder}": the disk has too little room. ${wanted}${besides}`)
 }
 
-const sizeText = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MiB`
+const sizeText = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
 type Writing = { readonly logId: string; readonly logPath: string; readonly path: string }
 
