@@ -82,7 +82,7 @@ const Accepting = ({ health: { isReady, stored } }: { readonly health: HealthVie
   <>
     <Pill look={isReady ? 'active' : 'revoked'} word={isReady ? 'yes' : 'not all'} />{' '}
     <span safe>{storedText(stored)}</span>
-    {isReady ? null : <p class="quiet">The top of this page says what is refused, and what to do.</p>}
+    {isReady ? null : <small class="under quiet">The top of this page says what is refused, and what to do</small>}
   </>
 )
 
@@ -107,7 +107,7 @@ const Disk = ({ disk: { freeBytes, reserveBytes, fullInMs } }: { readonly disk: 
         <Pill look="soon" word="fills soon" />{' '}
       </>
     ) : null}
-    <span safe>{`${bytesText(freeBytes)} free, ${fullText(fullInMs)}`}</span>
+    <span safe>{`${bytesText(freeBytes)} free${freeBytes < reserveBytes ? '' : `, ${fullText(fullInMs)}`}`}</span>
     <small class="under quiet" safe>{`With less than ${bytesText(reserveBytes)}, readings are refused`}</small>
   </>
 )
@@ -144,16 +144,16 @@ const CheckDetail = ({ check }: { readonly check: Exclude<LogCheckView, { kind: 
       return <span safe>{`: ${countOf(check.events, 'event', 'events')}`}</span>
     case 'damaged':
       return (
-        <p>
+        <span class="under">
           <span safe>{`${check.found}. First: `}</span>
           <Name text={check.first} />. Check the disk, and restore a backup into an empty data folder.
-        </p>
+        </span>
       )
     case 'failed':
       return (
-        <p>
+        <span class="under">
           <Name text={check.why} />. The next check is in a day.
-        </p>
+        </span>
       )
   }
 }
