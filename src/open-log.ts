@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CoreParts, Derived } from './actors/node.ts'
 import { foldedEvent, inLog } from './actors/stream/folded-event.ts'
-import { questionKinds } from './asked/question-kinds.ts'
+import { questionKinds, questionThread } from './asked/question-kinds.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { MachineClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -261,8 +261,6 @@ export const beginningOf = ({ dataDir, eventStore }: LogConfig, log: EventLog): 
     },
   }
 }
-
-const questionThread = new URL('./asked/question-thread.ts', import.meta.url)
 
 export type DerivedParts = Naming & {
   readonly clock: MachineClock

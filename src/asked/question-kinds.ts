@@ -98,3 +98,6 @@ export const questionKinds = {
   racksOfKeys: ofIndex((ask, { keyIds }: { readonly keyIds: readonly string[] }) => ask.racksOfKeys(keyIds)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
 }
+
+/** Here and not where it is started: in the executable, a thread lies beside the module that names it. */
+export const questionThread = new URL('./question-thread.ts', import.meta.url)

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { AssetUrls } from '../../../views/types.ts'
 import { acceptsGzip } from './gzip-answers.ts'
+import { programFile } from './program-files.ts'
 import type { Visit } from './visit.ts'
 
 type Asset = {
@@ -33,20 +32,19 @@ export const loadAssets = (): Assets => {
 
 const script = 'text/javascript; charset=utf-8'
 
-const ours = (name: string, type: string): Asset => assetOf(name, type, readFileSync(pathOf(name)))
+const ours = (name: string, type: string): Asset => assetOf(name, type, oursFile(name))
 
 /** With short names, and without comments and indentation: a third less to send. */
 const ourScript = (name: string): Asset => {
   // The types of Bun lack `minify`.
   const options = { loader: 'js', minify: true } as const
   const transpiler = new Bun.Transpiler(options)
-  return assetOf(name, script, Buffer.from(transpiler.transformSync(readFileSync(pathOf(name), 'utf8'))))
+  return assetOf(name, script, Buffer.from(transpiler.transformSync(oursFile(name).toString())))
 }
 
-const pathOf = (name: string): string => fileURLToPath(new URL(`../../../views/assets/${name}`, import.meta.url))
+const oursFile = (name: string): Buffer => programFile(`views/assets/${name}`)
 
-const ofPackage = (name: string, specifier: string): Asset =>
-  assetOf(name, script, readFileSync(fileURLToPath(import.meta.resolve(specifier))))
+const ofPackage = (name: string, path: string): Asset => assetOf(name, script, programFile(`node_modules/${path}`))
 
 const assetOf = (name: string, type: string, file: Uint8Array): Asset => {
   const bytes = new Uint8Array(file)

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { DocumentPage } from '../../../../views/frame/document.tsx'
 import { noStore } from '../door/security-headers.ts'
 import { htmlPage } from '../page-answers.tsx'
+import { programFile } from '../program-files.ts'
 import type { Visit } from '../visit.ts'
 
 /** Not escaped. That is safe, because the only source is docs/devices.md. */
@@ -21,8 +20,7 @@ export const showProgram = (name: string): (() => Response) => {
   return () => new Response(text, { headers })
 }
 
-const documentText = (path: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../../../docs/${path}`, import.meta.url)), 'utf8')
+const documentText = (path: string): string => programFile(`docs/${path}`).toString()
 
 const withContents = (html: string): string => {
   const sections = [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
