@@ -11,7 +11,7 @@ const lines = composeText.split('\n').filter((line) => !/^\s*#/.test(line))
 
 /** Each entry is an image name with the variable that holds its digest. */
 const images = lines.flatMap((line) => {
-  const [, image] = /^\s*(?:image|BUN_IMAGE): (.*)$/.exec(line) ?? []
+  const [, image] = /^\s*(?:image|BUN_IMAGE|BASE_IMAGE): (.*)$/.exec(line) ?? []
   return image === undefined ? [] : [image]
 })
 const pinned = /^([a-z/-]+:[\w.-]+)@sha256:\$\{([A-Z]+_DIGEST):\?[^}]+\}$/
@@ -19,9 +19,9 @@ const pinned = /^([a-z/-]+:[\w.-]+)@sha256:\$\{([A-Z]+_DIGEST):\?[^}]+\}$/
 describe('compose.cluster.yaml', () => {
   test('uses only images with a digest, except its own', () => {
     expect(images.length).toBeGreaterThanOrEqual(5)
-    expect(images.filter((image) => !pinned.test(image))).toEqual(['cellarbook', 'cellarbook'])
+    expect(images.filter((image) => !pinned.test(image))).toEqual(['cellarbook', 'cellarbook-build'])
     const base = readFileSync(join(root, 'Dockerfile'), 'utf8').match(/^FROM .*$/gm)
-    expect(base).toEqual([`FROM \${BUN_IMAGE} AS install`, `FROM \${BUN_IMAGE}`])
+    expect(base).toEqual([`FROM \${BUN_IMAGE} AS build`, `FROM \${BASE_IMAGE}`])
   })
 
   test('gives the admin password only to the store and to store-user', () => {

@@ -1,9 +1,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { scripts } from '../../../package.json'
 import { answerMsMax } from '../../../src/cli/commands/health-command.ts'
-import { newFolder, root, startProcess } from '../../support/cellarbook.ts'
+import { gather, newFolder, root } from '../../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
 
@@ -14,31 +13,36 @@ afterAll(() => {
   data.remove()
 })
 
-/** The COPY lines of the last stage of the Dockerfile. */
-const copied = (): readonly { readonly from: string; readonly to: string }[] => {
-  const lastStage =
-    readFileSync(join(root, 'Dockerfile'), 'utf8')
-      .split(/^FROM /m)
-      .at(-1) ?? ''
-  return lastStage.split('\n').flatMap((line) => {
-    const [instruction, ...paths] = line.split(/\s+/)
-    const to = paths.at(-1) ?? ''
-    if (instruction !== 'COPY' || paths[0]?.startsWith('--')) return []
-    return paths
-      .slice(0, -1)
-      .map((from) => ({ from, to: to.endsWith('/') ? join(to, from.split('/').at(-1) ?? '') : to }))
-  })
-}
+/** The files that the first stage of the Dockerfile copies from the repository. */
+const copied = (): readonly { readonly from: string; readonly to: string }[] =>
+  readFileSync(join(root, 'Dockerfile'), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [instruction, ...paths] = line.split(/\s+/)
+      const to = paths.at(-1) ?? ''
+      if (instruction !== 'COPY' || paths[0]?.startsWith('--')) return []
+      return paths
+        .slice(0, -1)
+        .map((from) => ({ from, to: to.endsWith('/') ? join(to, from.split('/').at(-1) ?? '') : to }))
+    })
 
-test('the service starts and shows pages with only the files of its container', async () => {
+test('the container builds the executable from the files that it copies', async () => {
   for (const { from, to } of copied()) cpSync(join(root, from), join(program.path, to), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(program.path, 'node_modules'))
-  const service = await startProcess(data.path, { program: program.path })
+  const built = join(program.path, 'dist')
+  const build = Bun.spawn([process.execPath, 'deploy/build.ts', 'here', built], { cwd: program.path, stdout: 'ignore' })
+  expect(await build.exited).toBe(0)
+  const [name = ''] = readdirSync(built)
+  expect(name).toStartWith('cellarbook-linux-')
+  const env = { DATA_DIR: data.path, PORT: '0' }
+  const service = Bun.spawn([join(built, name), 'serve'], { cwd: data.path, env, stdout: 'ignore', stderr: 'pipe' })
+  const url = (await gather(service.stderr).until(/listens on (\S+)/))?.[1]
   for (const path of ['/readyz', '/sign-in', '/assets/app.css']) {
-    const answer = await fetch(`${service.url}${path}`)
+    const answer = await fetch(`${url}${path}`)
     expect([path, answer.status]).toEqual([path, 200])
   }
-  expect(await service.stop()).toBe(0)
+  service.kill('SIGTERM')
+  expect(await service.exited).toBe(0)
 })
 
 test('the container asks itself by the command `health` whether it is healthy', () => {
@@ -55,13 +59,6 @@ test('a check of the health ends before Docker gives it up', () => {
 test('the container gets every file that it copies', () => {
   const left = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
   for (const { from } of copied()) expect(left).toContain(`!${from}`)
-})
-
-test('the container has the heap that `bun start` has', () => {
-  const settingsIn = (text: string) => text.match(/BUN_JSC_\w+=[\w.]+/g)
-  const inContainer = settingsIn(readFileSync(join(root, 'Dockerfile'), 'utf8'))
-  expect(inContainer).toHaveLength(2)
-  expect(settingsIn(scripts.start)).toEqual(inContainer)
 })
 
 test.each(['compose.yaml', 'compose.cluster.yaml'])('every service of %s has bounded log files', (file) => {
