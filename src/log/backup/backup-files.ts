@@ -85,16 +85,18 @@ export const syncPath = (path: string): void => {
   }
 }
 
-/** In `folder`, by their manifests. The newest first. */
+/** In `folder`, by their manifests. Of those that are named by time, the newest comes first. */
 export const backupsOf = (logId: string, folder: string): readonly Backup[] =>
   readdirSync(folder)
     .filter(isManifestPath)
+    // Names by time sort as their times. A manifest is text, which anybody can have changed.
+    .sort()
+    .reverse()
     .flatMap((name): Backup[] => {
       const manifestPath = join(folder, name)
       const manifest = readManifest(manifestPath)
       return manifest?.logId === logId ? [{ path: backupPathOf(manifestPath), manifest }] : []
     })
-    .sort((one, other) => Date.parse(other.manifest.endedAt) - Date.parse(one.manifest.endedAt))
 
 /** Of an earlier backup of this log that was ended before it was complete. */
 export const deleteLeftovers = (logId: string, folder: string): void => {

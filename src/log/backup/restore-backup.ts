@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isSystemError, messageOf } from '../../domain/error-message.ts'
 import { holdDataFolder, logPathIn } from '../data-folder.ts'
@@ -40,9 +40,11 @@ export const checkBackup = async (
   const path = resolve(isManifestPath(from) ? backupPathOf(from) : from)
   if (!existsSync(path) || !statSync(path).isFile())
     throw new BackupRefused(`Cannot restore "${from}": ${noFile(path)}`)
-  const manifest = readManifest(manifestPathOf(path))
-  if (manifest === null && from !== path && isManifestPath(from))
-    throw new BackupDamaged(`Cannot restore "${from}": it is no manifest of a backup`)
+  assertWhole(path)
+  const manifestPath = manifestPathOf(path)
+  const manifest = readManifest(manifestPath)
+  if (manifest === null && (isManifestPath(from) || existsSync(manifestPath)))
+    throw new BackupDamaged(`Cannot restore "${from}": "${manifestPath}" is no manifest of a backup, or cannot be read`)
   const sha256 = await digestFile(path, (share) =>
     onProgress({ phase: 'hashing', events: manifest?.events ?? 0, share }),
   )
@@ -55,6 +57,14 @@ export const checkBackup = async (
 }
 
 const noFile = (path: string): string => (existsSync(path) ? 'it is no file' : `there is no file "${path}"`)
+
+/** SQLite would read what the copy of the one file lacks. */
+const assertWhole = (path: string): void => {
+  const beside = [`${path}-wal`, `${path}-journal`].find((name) => statSync(name, { throwIfNoEntry: false })?.size)
+  if (beside === undefined) return
+  const remedy = `Run "cellarbook backup" with DATA_DIR set to its folder, and restore that backup`
+  throw new BackupRefused(`Cannot restore "${path}": a part of the log is in "${beside}". ${remedy}`)
+}
 
 const useAnother = 'It has changed since it was written. Use another backup'
 
@@ -100,9 +110,12 @@ export const restoreBackup = async (
     mkdirSync(work, { mode: 0o700 })
     const written = logPathIn(work)
     copyFileSync(backup.path, written)
+    // The copy has the mode of the backup.
+    chmodSync(written, 0o600)
     syncPath(written)
-    if ((await digestFile(written, () => {})) !== backup.sha256)
-      throw new BackupDamaged(`Cannot restore "${backup.path}": "${dataDir}" or the backup returns wrong bytes`)
+    const sha256 = await digestFile(written, () => {})
+    if (sha256 !== backup.sha256 || contentOf(written).lastPosition !== backup.lastPosition)
+      throw new BackupDamaged(`Cannot restore "${backup.path}": it has changed, or a disk returns wrong bytes`)
     await markAsRestored(work, backup, { allowShared, ...naming })
     renameSync(written, folder.logPath)
     syncPath(dataDir)

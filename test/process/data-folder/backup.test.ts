@@ -1,9 +1,21 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { runProgram } from '../../../src/cli/program.ts'
+import { systemClock } from '../../../src/clock.ts'
+import { systemEntropy } from '../../../src/entropy.ts'
 import { readLastBackup } from '../../../src/log/backup/last-backup.ts'
-import { checkBackup } from '../../../src/log/backup/restore-backup.ts'
+import { checkBackup, restoreBackup } from '../../../src/log/backup/restore-backup.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { cellarbook, environmentOf, newFolder, type Ran, root } from '../../support/cellarbook.ts'
 import { harmLog } from '../../support/logs/harm.ts'
@@ -74,6 +86,17 @@ describe('cellarbook backup', () => {
     const added = String(lines[0]?.['path']).slice(target.length + 1)
     const left = before.filter((name) => !name.startsWith(second ?? ''))
     expect(readdirSync(target).sort()).toEqual([...left, added, `${added}.json`].sort())
+  })
+
+  test('keeps the newest by name, whatever time a manifest has', async () => {
+    const target = at('timeless')
+    const made: string[] = []
+    for (const _ of Array(3)) made.push(String((await run(dataDir, 'backup', target, '--json')).lines[0]?.['path']))
+    const [oldest = '', ...newer] = made
+    for (const path of newer)
+      writeFileSync(`${path}.json`, JSON.stringify({ ...manifestOf(path), endedAt: '2000-01-01T00:00:00.000Z' }))
+    const { lines } = await run(dataDir, 'backup', target, '--keep', '3', '--json')
+    expect(lines).toMatchObject([{ deleted: [oldest] }])
   })
 
   test('deletes no file that is not what its manifest says', async () => {
@@ -194,6 +217,7 @@ describe('cellarbook restore', () => {
 
   test('restores a sound log with a new id, and records that', async () => {
     const restored = at('restored')
+    chmodSync(backup, 0o444)
     expect((await run(restored, 'restore', `${backup}.json`, '--yes')).exitCode).toBe(0)
     expect(readdirSync(restored).filter((name) => !name.startsWith('log.lock'))).toEqual(['log.db'])
     expect([modeOf(restored), modeOf(join(restored, 'log.db'))]).toEqual(['700', '600'])
@@ -239,7 +263,30 @@ describe('cellarbook restore', () => {
     cpSync(`${backup}.json`, `${changed}.json`)
     const byManifest = await run(at('never'), 'restore', changed, '--yes')
     expect([byManifest.exitCode, byManifest.stderr]).toEqual([65, expect.stringContaining('its SHA-256 is not that')])
+    writeFileSync(`${changed}.json`, readFileSync(`${changed}.json`).subarray(0, 40))
+    const cutOff = await run(at('never'), 'restore', changed, '--yes')
+    expect([cutOff.exitCode, cutOff.stderr]).toEqual([65, expect.stringContaining('is no manifest of a backup')])
     expect(existsSync(at('never'))).toBe(false)
+  })
+
+  test('refuses a log of which a part is in its write-ahead log', async () => {
+    const running = at('running')
+    cpSync(dataDir, running, { recursive: true })
+    const log = openSqliteLog({ dataDir: running })
+    await log.append('key-later', 'none', keySuspensions(1))
+    const { exitCode, stderr } = await run(at('never'), 'restore', join(running, 'log.db'), '--yes')
+    await log.close()
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`is in "${join(running, 'log.db-wal')}"`)])
+    expect(existsSync(at('never'))).toBe(false)
+    expect((await run(at('stopped'), 'restore', join(running, 'log.db'), '--yes')).exitCode).toBe(0)
+  })
+
+  test('refuses a copy that ends earlier than the checked backup', async () => {
+    const found = await checkBackup(backup, { dataDir: at('shorter'), onProgress: () => {} })
+    const naming = { dataDir: at('shorter'), allowShared: false, clock: systemClock, entropy: systemEntropy }
+    const restored = restoreBackup({ ...found, lastPosition: found.lastPosition + 1 }, naming)
+    await expect(restored).rejects.toThrow('it has changed')
+    expect(existsSync(at('shorter', 'log.db'))).toBe(false)
   })
 
   test('refuses what is no backup', async () => {
