@@ -89,8 +89,10 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // First: reading the log can take minutes, and a wrong certificate should be reported before.
+  // First: reading the log can take minutes. A wrong certificate is reported before, and Prometheus sees a start.
   const certificate = readCertificate(config)
+  let facts: FactSources | null = null
+  startMetrics(starting, () => facts)
 
   const { demo } = options
   const log = await startLog(starting, options)
@@ -107,7 +109,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     certificateEndsMs: () => renewal?.endsAtMs ?? null,
     lastBackup: () => readLastBackup(config.dataDir),
   })
-  startMetrics(starting, app.facts)
+  facts = app.facts
   const sockets = startSockets(starting, { core, app, certificate, health })
   const { port, linkUrl } = sockets
   renewal = sockets.renewal
@@ -263,8 +265,8 @@ const startApp = ({ config, clock, lines, started }: Starting, { health, ...part
   return { ...app, live, facts }
 }
 
-const startMetrics = ({ config, lines, started }: Starting, facts: FactSources): void => {
-  const server = listenForMetrics(factPrinter(facts), config)
+const startMetrics = ({ config, lines, started }: Starting, facts: () => FactSources | null): void => {
+  const server = listenForMetrics(factPrinter(facts, tellBug(lines)), config)
   if (server === null) return
   started.defer(() => server.stop(true))
   lines.info('serving metrics', { host: server.hostname ?? '', port: server.port ?? 0 })

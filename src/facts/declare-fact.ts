@@ -79,6 +79,17 @@ export const fact = (kind: Kind, words: Words, read: (sources: FactSources) => V
   },
 })
 
+export type ProcessFact = Fact & { readonly read: () => readonly Sample[] }
+
+/** It needs no part of the service, so it is known during the start, too. */
+export const factOfProcess = (kind: Kind, words: Words, read: () => number): ProcessFact => ({
+  ...words,
+  kind,
+  unit: unitOf(words.name),
+  labels: [],
+  read: () => [{ labels: {}, value: read() }],
+})
+
 export const factBy = (
   label: string,
   kind: Kind,

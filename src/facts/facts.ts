@@ -2,7 +2,7 @@
  * What the person on call may ask about a node, declared once. Metrics, the health page, alerts and the panels of Grafana take
  * it from here. Counters count since the start of the node.
  */
-import { type Fact, type FactSources, fact, factBy } from './declare-fact.ts'
+import { type Fact, type FactSources, fact, factBy, factOfProcess } from './declare-fact.ts'
 
 const diskOf = ({ log }: FactSources) => log.figures?.().disk ?? null
 
@@ -260,12 +260,15 @@ const node = {
     { name: 'cellarbook_build_info', help: 'Always 1. The label is the version.' },
     ({ version }) => [[version, 1]],
   ),
-  started: fact(
+}
+
+const ofProcess = {
+  started: factOfProcess(
     'gauge',
-    { name: 'process_start_time_seconds', help: 'When the node started.' },
-    ({ startedMs }) => startedMs / 1_000,
+    { name: 'process_start_time_seconds', help: 'When the process started.' },
+    () => performance.timeOrigin / 1_000,
   ),
-  processor: fact(
+  processor: factOfProcess(
     'counter',
     { name: 'process_cpu_seconds_total', help: 'Processor time of the node, with all its threads.' },
     () => {
@@ -273,16 +276,32 @@ const node = {
       return (user + system) / 1_000_000
     },
   ),
-  memory: fact(
+  memory: factOfProcess(
     'gauge',
     { name: 'process_resident_memory_bytes', help: 'Memory of the node, with all its threads.' },
     () => process.memoryUsage.rss(),
   ),
-  heap: fact(
+  heap: factOfProcess(
     'gauge',
     { name: 'cellarbook_heap_bytes', help: 'Memory of the objects of the event loop.' },
     () => process.memoryUsage().heapUsed,
   ),
 }
 
-export const facts = { ...readings, requests, ...queues, ...models, ...people, ...disk, ...state, ...node }
+export const facts = {
+  ...readings,
+  requests,
+  ...queues,
+  ...models,
+  ...people,
+  ...disk,
+  ...state,
+  ...node,
+  ...ofProcess,
+}
+
+/** While a long start reads the log, the node answers, and is not ready. */
+export const factsOfStart = [
+  ...Object.values(ofProcess),
+  { ...state.ready, read: () => [{ labels: {}, value: 0 }] },
+] as const

@@ -1,23 +1,33 @@
 import Registry from 'prom-client/lib/registry.js'
 import { Histogram } from '../histogram.ts'
 import type { Fact, FactSources, Sample } from './declare-fact.ts'
-import { facts } from './facts.ts'
+import { facts, factsOfStart } from './facts.ts'
 
 export type FactPrinter = { readonly contentType: string; print(): Promise<string> }
 
-/** In Prometheus' text format. */
-export const factPrinter = (sources: FactSources): FactPrinter => {
+/** In Prometheus' text format. `null`: the service starts. A fact that cannot be read is left out, and hides no other. */
+export const factPrinter = (sources: () => FactSources | null, onBug: (thrown: unknown) => void): FactPrinter => {
+  const samplesOf = (fact: Fact): readonly Sample[] => {
+    const now = sources()
+    try {
+      if (now !== null) return fact.read(now)
+      return factsOfStart.find(({ name }) => name === fact.name)?.read() ?? []
+    } catch (thrown) {
+      onBug(thrown)
+      return []
+    }
+  }
   const registry = new Registry()
   for (const fact of Object.values(facts))
-    registry.registerMetric({ name: fact.name, get: () => printed(fact, sources) })
+    registry.registerMetric({ name: fact.name, get: () => printed(fact, samplesOf(fact)) })
   return { contentType: registry.contentType, print: () => registry.metrics() }
 }
 
-const printed = ({ name, help, kind, read }: Fact, sources: FactSources) => ({
+const printed = ({ name, help, kind }: Fact, samples: readonly Sample[]) => ({
   name,
   help,
   type: kind,
-  values: read(sources).flatMap((sample) => valuesOf(name, sample)),
+  values: samples.flatMap((sample) => valuesOf(name, sample)),
 })
 
 const valuesOf = (name: string, { labels, value }: Sample) => {

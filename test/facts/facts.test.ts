@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { FactSources } from '../../src/facts/declare-fact.ts'
 import { facts } from '../../src/facts/facts.ts'
 import { factPrinter } from '../../src/facts/print-facts.ts'
 import { isEmbedded } from '../support/logs/engine.ts'
@@ -7,6 +8,8 @@ import { type Service, startService, validReading } from '../support/test-servic
 import { until } from '../support/time/until.ts'
 
 setDefaultTimeout(600_000)
+
+const loadedMs = Date.now()
 
 describe('each fact', () => {
   test('has a conventional name with its unit, and a sentence of help', () => {
@@ -28,7 +31,14 @@ beforeEach(async () => {
 })
 afterEach(() => service.stop())
 
-const printed = (): Promise<string> => factPrinter(service.facts).print()
+const bugs: unknown[] = []
+const printedOf = (sources: FactSources | null): Promise<string> =>
+  factPrinter(
+    () => sources,
+    (thrown) => bugs.push(thrown),
+  ).print()
+
+const printed = (): Promise<string> => printedOf(service.facts)
 
 /** By name and labels, as printed. */
 const samples = async (): Promise<ReadonlyMap<string, number>> => {
@@ -152,9 +162,33 @@ describe('the printed facts', () => {
     for (const name of [keyId, 'label-of-key', 'name-of-', 'wine-berlin', '127.0.0.1']) expect(text).not.toContain(name)
   })
 
+  test('say during the start that the process runs, and is not ready', async () => {
+    const lines = (await printedOf(null)).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      'cellarbook_ready',
+      'process_start_time_seconds',
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'cellarbook_heap_bytes',
+    ])
+    expect(lines[0]).toBe('cellarbook_ready 0')
+    expect(Number(lines[1]?.split(' ')[1])).toBeLessThan(loadedMs / 1_000)
+  })
+
+  test('leave out a fact that cannot be read, and report the bug', async () => {
+    const bug = new Error('a fact that throws')
+    const reasons = (): never => {
+      throw bug
+    }
+    const text = await printedOf({ ...service.facts, reasons })
+    expect(text).toContain('\ncellarbook_ready 1\n')
+    expect(text).not.toContain('\ncellarbook_trouble{')
+    expect(bugs).toEqual([bug])
+  })
+
   test('have no lag for a model whose position is not known', async () => {
     const unknown = { name: 'readings', lag: null, progress: { position: null, isBehind: true, trouble: 'unreadable' } }
-    const text = await factPrinter({ ...service.facts, models: () => [unknown] }).print()
+    const text = await printedOf({ ...service.facts, models: () => [unknown] })
     expect(text).toContain('\ncellarbook_model_ready{model="readings"} 0\n')
     expect(text).not.toContain('\ncellarbook_model_lag_positions')
   })

@@ -1,4 +1,5 @@
 import { problemOf, problemResponse } from '../problem.ts'
+import { onlyLook } from './ops-routes.ts'
 
 export type Metrics = { readonly contentType: string; print(): Promise<string> }
 
@@ -12,7 +13,10 @@ export const serveMetrics = (
     reusePort: false,
     development: false,
     routes: {
-      '/metrics': { GET: async () => new Response(await print(), { headers: { 'Content-Type': contentType } }) },
+      '/metrics': async ({ method }) =>
+        method === 'GET' || method === 'HEAD'
+          ? new Response(await print(), { headers: { 'Content-Type': contentType } })
+          : onlyLook(),
     },
-    fetch: () => problemResponse(problemOf({ kind: 'not_found', meant: null })),
+    fetch: () => problemResponse(problemOf({ kind: 'not_found', meant: '/metrics' })),
   })

@@ -33,7 +33,12 @@ describe('the socket of the metrics', () => {
     for (const path of ['/', '/livez', '/metrics/', '/sign-in', '/api/v1/ingest']) {
       expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 404])
     }
-    expect((await fetch(`${url}/metrics`, { method: 'POST', body: '{}' })).status).toBe(404)
+    expect(await (await fetch(`${url}/nothing`)).text()).toContain('path must be exactly /metrics: ')
+    expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(200)
+    for (const method of ['POST', 'PUT', 'OPTIONS', 'DELETE']) {
+      const refused = await fetch(`${url}/metrics`, { method })
+      expect([method, refused.status, refused.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+    }
   })
 
   test('is the only one that has /metrics, and is closed without METRICS_PORT', async () => {
@@ -51,9 +56,10 @@ describe('the socket of the metrics', () => {
     expect(await fetch(`${url}/metrics`).catch(() => 'closed')).toBe('closed')
   })
 
-  test('names METRICS_PORT when its port is in use, with exit code 78', async () => {
+  test('names METRICS_PORT when its port is in use, before the log is opened', async () => {
     const { url } = await withMetrics()
-    const environment = { DATA_DIR: join(folder.path, 'second'), METRICS_PORT: new URL(url).port }
+    const inUse = join(folder.path, `data-${count - 1}`)
+    const environment = { DATA_DIR: inUse, METRICS_PORT: new URL(url).port }
     const { exitCode, stderr } = await cellarbook(['serve'], environment)
     expect(exitCode).toBe(78)
     const [, port] = url.split('http://127.0.0.1:')
