@@ -287,7 +287,6 @@ const startSockets = (starting: Starting, { core, app, certificate, health }: Se
   started.defer(() => descriptors.stop())
   health.descriptors = descriptors.trouble
   const renewal = certificate === null ? null : renewCertificate(listener, certificate, starting)
-  started.defer(async () => renewal?.stop())
   health.certificate = () => renewal?.trouble() ?? null
   const { port } = listener
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
@@ -301,6 +300,7 @@ const startSockets = (starting: Starting, { core, app, certificate, health }: Se
     app.live.close()
     return app.downloads.close()
   })
+  started.defer(async () => renewal?.stop())
   return { port, linkUrl, renewal }
 }
 

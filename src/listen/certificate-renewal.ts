@@ -2,6 +2,7 @@ import { messageOf } from '../domain/error-message.ts'
 import type { LogLines } from '../log-lines.ts'
 import type { Schedule } from '../schedule.ts'
 import type { Certificate } from './read-certificate.ts'
+import { CannotHandOver } from './shared-port.ts'
 
 export const certificateLookMs = 10_000
 /** Before the end of the certificate. */
@@ -10,7 +11,7 @@ export const certificateWarnMs = 14 * 86_400_000
 export type RenewalParts = {
   /** @throws if the files cannot be used */
   readonly read: () => Certificate
-  /** False: not yet. @throws if the server cannot do this */
+  /** False: not yet. @throws CannotHandOver, or another error that can pass */
   readonly replace: (certificate: Certificate) => boolean
   readonly now: () => number
   readonly schedule: Schedule
@@ -19,15 +20,19 @@ export type RenewalParts = {
 
 export type CertificateTrouble = { readonly kind: 'certificate_ends' | 'certificate_ended'; readonly why: string }
 
+type Asked = { readonly isAsked: boolean }
+
 type Look = 'same' | 'renewed' | 'waits' | { readonly fault: string }
 
 /** Compares contents, not times and names: programs replace files by renaming, links or folders. */
 export class CertificateRenewal {
   readonly #parts: RenewalParts
   #inUse: Certificate
-  /** Not tried again until a person asks: each try could cost connections. */
+  #seen: Certificate | null = null
+  /** Not tried again until a person asks. */
   #refused: { readonly cert: string; readonly fault: string } | null = null
   #fault: { readonly why: string; isTold: boolean } | null = null
+  #isStopped = false
   #forget = (): void => {}
 
   constructor(first: Certificate, parts: RenewalParts) {
@@ -47,35 +52,41 @@ export class CertificateRenewal {
   }
 
   stop(): void {
+    this.#isStopped = true
     this.#forget()
   }
 
   /** For a person who asks, and gets an answer in every case. */
   lookNow(): void {
     this.#refused = null
-    this.#tell(this.#look(), { isAsked: true })
+    if (!this.#isStopped) this.#tell(this.#look({ isAsked: true }), { isAsked: true })
   }
 
   #lookLater(): void {
     this.#forget = this.#parts.schedule.after(certificateLookMs, () => {
-      this.#tell(this.#look(), { isAsked: false })
+      this.#tell(this.#look({ isAsked: false }), { isAsked: false })
       this.#lookLater()
     })
   }
 
-  #look(): Look {
+  #look({ isAsked }: Asked): Look {
     const found = this.#read()
     if ('fault' in found) return found
-    if (found.cert === this.#inUse.cert && found.key === this.#inUse.key) return 'same'
+    if (isSamePair(found, this.#inUse)) return 'same'
     if (found.cert === this.#refused?.cert) return this.#refused
     const { now, replace } = this.#parts
     if (found.endsAtMs <= now()) return { fault: `the new one ended at ${instant(found.endsAtMs)}` }
     if (found.beginsAtMs > now()) return { fault: `the new one begins at ${instant(found.beginsAtMs)}` }
+    // A program can still be writing: the first part of a chain fits a key that was kept, but no device could check it.
+    const isWhole = isAsked || isSamePair(found, this.#seen)
+    this.#seen = found
+    if (!isWhole) return 'waits'
     try {
       if (!replace(found)) return 'waits'
     } catch (error) {
-      this.#refused = { cert: found.cert, fault: messageOf(error) }
-      return this.#refused
+      const fault = messageOf(error)
+      if (error instanceof CannotHandOver) this.#refused = { cert: found.cert, fault }
+      return { fault }
     }
     this.#inUse = found
     return 'renewed'
@@ -89,7 +100,7 @@ export class CertificateRenewal {
     }
   }
 
-  #tell(look: Look, { isAsked }: { readonly isAsked: boolean }): void {
+  #tell(look: Look, { isAsked }: Asked): void {
     const { lines } = this.#parts
     const facts = { validUntil: instant(this.endsAtMs) }
     if (typeof look === 'object') this.#tellFault(look.fault, isAsked)
@@ -110,6 +121,8 @@ export class CertificateRenewal {
     this.#parts.lines.warn('the changed certificate cannot be used: the old one stays in use', { why, validUntil })
   }
 }
+
+const isSamePair = (a: Certificate, b: Certificate | null): boolean => a.cert === b?.cert && a.key === b.key
 
 const said: Readonly<Record<Exclude<Look, object>, string>> = {
   same: 'the certificate has not changed',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connectionIdleSecondsMax } from '../http/http-bounds.ts'
 import { type Address, type App, askToCloseConnections, openServer, useServer } from '../http/serve.ts'
@@ -33,13 +34,12 @@ export class Listener {
     const { server } = this.#current
     useServer(app, server)
     this.port = server.port ?? port
-    // A name can lead to another address later. The types of Bun lack `address`.
-    this.#address = { hostname: String(Reflect.get(server, 'address')?.address ?? hostname), port: this.port }
+    this.#address = { hostname: isIP(hostname) === 0 ? addressOf(server, hostname) : hostname, port: this.port }
   }
 
   /**
    * New connections get the new certificate. False: the handover before it has not ended.
-   * @throws Error if the system cannot do this
+   * @throws CannotHandOver, or another error that can pass
    */
   replaceCertificate(certificate: Certificate): boolean {
     const sharedPort = this.#sharedPort
@@ -94,6 +94,13 @@ export class Listener {
     await Promise.all(this.#servers.map((server) => server.stop(true)))
   }
 }
+
+/**
+ * A name can lead to another address later. The server's own address lacks the interface of a link-local one, so that is
+ * kept as it was given. The types of Bun lack `address`.
+ */
+const addressOf = (server: Bun.Server<unknown>, hostname: string): string =>
+  String(Reflect.get(server, 'address')?.address ?? hostname)
 
 const tlsOf = (certificate: Certificate | null) =>
   certificate === null ? {} : { tls: { cert: certificate.cert, key: certificate.key } }

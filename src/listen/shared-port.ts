@@ -26,22 +26,33 @@ const openLibrary = () => {
 
 export type Descriptor = number | null
 
+/** This system never can: trying again has no use. */
+export class CannotHandOver extends Error {}
+
 export class SharedPort {
   readonly #library = openLibrary()
 
   /** `open` opens one listening socket. Returns its descriptor, too, which Bun does not tell. */
-  opened<T>(open: () => T): { readonly server: T; readonly descriptor: Descriptor } {
+  opened<T extends Pick<Bun.Server<unknown>, 'stop'>>(
+    open: () => T,
+  ): { readonly server: T; readonly descriptor: Descriptor } {
     const before = this.#listening()
     const server = open()
-    return { server, descriptor: this.#listening().find((descriptor) => !before.includes(descriptor)) ?? null }
+    try {
+      return { server, descriptor: this.#listening().find((descriptor) => !before.includes(descriptor)) ?? null }
+    } catch (error) {
+      // Without free descriptors. Nobody else knows this server, so it would get connections for ever.
+      server.stop(true)
+      throw error
+    }
   }
 
-  /** Lets another socket of this user listen on the port, too. @throws Error */
+  /** Lets another socket of this user listen on the port, too. @throws CannotHandOver */
   share(descriptor: Descriptor): void {
     this.#set(descriptor, reusePort, new Int32Array([1]))
   }
 
-  /** The second of the two sockets gets all new connections. @throws Error */
+  /** The second of the two sockets gets all new connections. @throws CannotHandOver */
   takeOver(descriptor: Descriptor): void {
     // One buffer, so that no part can be collected before the call: the length of the program, its address, and its only
     // instruction. It returns 1, the place of the second socket.
@@ -54,7 +65,7 @@ export class SharedPort {
     const isSet =
       descriptor !== null &&
       this.#library?.setsockopt(descriptor, socketLevel, option, ptr(value), value.byteLength) === 0
-    if (!isSet) throw new Error('this system cannot hand the port over. Restart the service')
+    if (!isSet) throw new CannotHandOver('this system cannot hand the port over. Restart the service')
   }
 
   #listening(): readonly number[] {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { CertificateRenewal, certificateLookMs, certificateWarnMs } from '../../src/listen/certificate-renewal.ts'
 import type { Certificate } from '../../src/listen/read-certificate.ts'
+import { CannotHandOver } from '../../src/listen/shared-port.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-schedule.ts'
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z')
@@ -11,7 +12,7 @@ const pair = (name: string, days = 90): Certificate => ({
   beginsAtMs: nowMs - dayMs,
   endsAtMs: nowMs + days * dayMs,
 })
-const broken = (why: string) => (): Certificate => {
+const broken = (why: string) => (): never => {
   throw new Error(why)
 }
 
@@ -61,8 +62,23 @@ describe('CertificateRenewal', () => {
   test('uses a certificate that has only a new key', async () => {
     renewalOf(pair('first'))
     read = () => ({ ...pair('first'), key: 'key second' })
-    await schedule.advance(certificateLookMs)
+    await schedule.advance(2 * certificateLookMs)
     expect(used).toEqual(['certificate first'])
+  })
+
+  test('does not use a file that is still being written, until somebody asks', async () => {
+    const renewal = renewalOf(pair('first'))
+    const written = ['leaf', 'leaf, intermediate', 'leaf, intermediate, root']
+    for (const cert of written) {
+      read = () => ({ ...pair('first'), cert })
+      await schedule.advance(certificateLookMs)
+    }
+    expect([used, lines]).toEqual([[], []])
+    await schedule.advance(certificateLookMs)
+    expect(used).toEqual(written.slice(-1))
+    read = () => pair('second')
+    renewal.lookNow()
+    expect(used.slice(1)).toEqual(['certificate second'])
   })
 
   test('keeps the old certificate while the new pair is broken, and says so once', async () => {
@@ -76,7 +92,7 @@ describe('CertificateRenewal', () => {
         '{"why":"the key belongs to another certificate","validUntil":"2026-05-30T12:00:00.000Z"}',
     ])
     read = () => pair('second')
-    await schedule.advance(certificateLookMs)
+    await schedule.advance(2 * certificateLookMs)
     expect([used, renewal.endsAtMs]).toEqual([['certificate second'], pair('second').endsAtMs])
   })
 
@@ -91,15 +107,26 @@ describe('CertificateRenewal', () => {
     expect(lines[0]).toContain(why)
   })
 
-  test('tries a certificate that the server refused only when somebody asks', async () => {
+  test('tries a certificate again after a fault that can pass, and tells it once', async () => {
+    renewalOf(pair('first'))
+    replace = broken('EMFILE: too many open files')
+    read = () => pair('second')
+    for (let looks = 0; looks < 5; looks += 1) await schedule.advance(certificateLookMs)
+    expect(lines.map((line) => line.includes('EMFILE'))).toEqual([true])
+    replace = ({ cert }) => used.push(cert) > 0
+    await schedule.advance(certificateLookMs)
+    expect(used).toEqual(['certificate second'])
+  })
+
+  test('tries a certificate that the system cannot change only when somebody asks', async () => {
     const renewal = renewalOf(pair('first'))
     let tries = 0
     replace = () => {
       tries += 1
-      throw new Error('this system cannot hand the port over')
+      throw new CannotHandOver('this system cannot hand the port over')
     }
     read = () => pair('second')
-    for (let looks = 0; looks < 3; looks += 1) await schedule.advance(certificateLookMs)
+    for (let looks = 0; looks < 4; looks += 1) await schedule.advance(certificateLookMs)
     expect([tries, lines.length]).toEqual([1, 1])
     renewal.lookNow()
     expect([tries, lines.length]).toEqual([2, 2])
@@ -122,8 +149,9 @@ describe('CertificateRenewal', () => {
     expect(lines).toEqual(['info the certificate has not changed {"validUntil":"2026-05-30T12:00:00.000Z"}'])
     renewal.stop()
     read = () => pair('second')
-    await schedule.advance(certificateLookMs)
-    expect(used).toEqual([])
+    await schedule.advance(2 * certificateLookMs)
+    renewal.lookNow()
+    expect([used, lines.length]).toEqual([[], 1])
   })
 
   test('warns from 14 days before the end on, until the certificate is renewed', () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
 import { Elysia } from 'elysia'
 import { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
 import { Listener, leaveMs } from '../../src/listen/listener.ts'
@@ -9,6 +10,9 @@ import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-sche
 
 const certificate = (): Certificate => ({ ...selfSigned(), beginsAtMs: 0, endsAtMs: 1 })
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const linkLocal = Object.entries(networkInterfaces()).flatMap(([name, addresses = []]) =>
+  addresses.filter(({ address }) => address.startsWith('fe80:')).map(({ address }) => `${address}%${name}`),
+)
 
 let schedule: DrivenSchedule
 let listener: Listener
@@ -50,6 +54,11 @@ describe.skipIf(process.platform !== 'linux')('Listener', () => {
       }
     },
   )
+
+  test.skipIf(linkLocal.length === 0)('hands a link-local address over', () => {
+    listenAt(linkLocal[0] ?? '')
+    expect(listener.replaceCertificate(certificate())).toBe(true)
+  })
 
   test('answers on a connection of the former server, and asks the client to leave', async () => {
     listenAt('127.0.0.1')

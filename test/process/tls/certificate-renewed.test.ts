@@ -132,6 +132,21 @@ describe.skipIf(process.platform !== 'linux')('a renewed certificate', () => {
   )
 
   test(
+    'is not read any more by a service that drains',
+    async () => {
+      install(selfSigned())
+      const service = await start(dataDir, { environment })
+      install(selfSigned())
+      service.signal('SIGTERM')
+      expect(await service.untilStdout(/"msg":"draining"/)).not.toBeNull()
+      service.signal('SIGHUP')
+      expect(await service.exited).toBe(0)
+      expect(service.stdout()).not.toContain('a new certificate is in use')
+    },
+    slowMs,
+  )
+
+  test(
     'that is broken leaves the old one in use, and a line says until when',
     async () => {
       // Certificates have whole seconds.
