@@ -24,6 +24,8 @@ export class ActorContext {
   limitsEpoch = 0
   /** Readings that this node has stored since its start. */
   storedReadings = 0
+  /** The position of the last event or record that this node has received. */
+  heardTo = -1
   isStopping = false
   /** No failed append is retried any more, so that the node can end. */
   gaveUp = false

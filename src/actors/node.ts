@@ -150,7 +150,7 @@ export class Node {
 
   /** Resolves when the whole log is folded. @throws the error of the log if it cannot be read. */
   async follow(): Promise<void> {
-    if (this.#after !== null) this.derived?.store.published(this.#after)
+    if (this.#after !== null) this.#received(this.#after)
     if (this.#newest !== null) this.#clockWatch.hear([this.#newest])
     await this.#subscribe({ after: this.#after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
@@ -259,8 +259,13 @@ export class Node {
     const folded = hasRecords ? items.filter((item) => !isRecord(item)) : items
     if (folded.length > 0) this.#receiveFolded(folded)
     const last = items.at(-1)
-    if (last !== undefined) this.derived?.store.published(lastPositionOf(last))
+    if (last !== undefined) this.#received(lastPositionOf(last))
     if (hasRecords) this.#receiveRecords(items.filter(isRecord))
+  }
+
+  #received(position: number): void {
+    this.context.heardTo = position
+    this.derived?.store.published(position)
   }
 
   #receiveRecords(items: readonly LogItem[]): void {

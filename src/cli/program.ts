@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander'
 import { asCalled, type Config, parseConfig, programOf, unknownNames } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { type Variable, variables } from '../variables.ts'
+import { addAttentionCommand } from './commands/attention-commands.ts'
 import { addBackupCommands } from './commands/backup-commands.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
 import { addConfigCommand } from './commands/config-command.ts'
@@ -60,6 +61,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
     .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
   addServeCommand(program, runner)
   addCellarCommands(program, runner)
+  addAttentionCommand(program, runner)
   addKeyCommands(program, runner)
   addOperatorCommands(program, runner)
   addLogCommands(program, runner)

@@ -34,7 +34,9 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const { lines } = await json('cellar', 'create', 'wine-berlin', '--title', 'Berlin')
     const policy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
     const createdAt = expect.stringMatching(iso)
-    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt, policy, units: {} }])
+    expect(lines).toEqual([
+      { cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt, policy, units: {}, silence: [] },
+    ])
   })
 
   test('cellar rename changes what people see, and nothing else', async () => {
@@ -76,6 +78,26 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(hidden.stderr).toContain('The unit must not contain hidden characters.')
     expect(await unitsAfter('temperature', ' ')).toEqual({})
     expect((await run('cellar', 'policy', 'wine-berlin')).stdout).toMatch(/units +none/)
+  })
+
+  test('cellar silence sets and removes when kegs count as silent', async () => {
+    const silence = async (...rest: readonly string[]) =>
+      (await json('cellar', 'silence', 'wine-berlin', ...rest)).lines[0]?.['silence']
+    const ofRack = { rack: 'rack-1', keg: null, after: 7_200_000 }
+    expect(await silence('2h', '--rack', 'rack-1')).toEqual([ofRack])
+    expect(await silence('never', '--keg', 'door')).toEqual([ofRack, { rack: null, keg: 'door', after: 'never' }])
+    expect((await run('cellar', 'policy', 'wine-berlin')).stdout).toContain('rack rack-1, all kegs: 2h')
+    expect(await silence('usual', '--keg', 'door')).toEqual([ofRack])
+    const short = await run('cellar', 'silence', 'wine-berlin', '59s')
+    expect([short.exitCode, short.stderr]).toEqual([1, expect.stringContaining('must be from 1m to 365d')])
+    expect((await run('cellar', 'silence', 'wine-berlin', 'soon')).stderr).toContain('Or give "never" or "usual"')
+    expect(await silence('usual', '--rack', 'rack-1')).toEqual([])
+  })
+
+  test('attention says that nothing needs attention', async () => {
+    const { stdout, stderr } = await run('attention')
+    expect([stdout, stderr]).toEqual(['', expect.stringContaining('Nothing needs attention.')])
+    expect((await json('attention')).lines).toEqual([])
   })
 
   test('cellar policy refuses part of a day as retention, and an unknown cellar', async () => {

@@ -29,6 +29,8 @@ const partOfTime = 100
 export const excusedGraceMs = minuteMs
 /** A node whose heartbeat pauses longer was suspended, or its clock jumped. */
 const beatGapMs = 10 * heartbeatMs
+/** Events of other nodes arrive in this time. */
+const lagMsMax = 5_000
 const refusedKeysMax = 1_000
 /** A node repeats its lines once a day, so that others notice if it is gone. */
 const nodeLinesSeenMs = dayMs
@@ -128,7 +130,7 @@ export class AttentionWatch {
     // The file of the model can be some seconds old. So a change is found again with all readings that this node has.
     if (found !== null && changeOf(known, found) !== null)
       found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: false })
-    if (found === null) return
+    if (found === null || (await this.#lags(known, found))) return
     const isWritten = await this.#write({
       stream,
       cellar: cellar.cellar,
@@ -141,6 +143,14 @@ export class AttentionWatch {
     const hasSilent = found.now.some(({ kind }) => kind === 'silent') || found.more > 0
     const lookMs = hasSilent ? attentionLookMs : quietLookMs
     looked.nextMs = nowMs + Math.max(Math.min(lookMs, found.nextMs - nowMs), partOfTime * found.tookMs)
+  }
+
+  /** A node that has not heard of the newest readings would take all devices for silent. */
+  async #lags(known: KnownRecord, found: FoundLines): Promise<boolean> {
+    if (changeOf(known, found) === null) return false
+    const { log, clock, heardTo } = this.#context
+    const [next] = await log.readAll({ limit: 1, ...(heardTo >= 0 && { from: heardTo }) })
+    return next !== undefined && clock.now() - next.recordedAt > lagMsMax
   }
 
   async #linesOf(cellar: CellarState, { known, nowMs, isAtOnce }: Look): Promise<FoundLines | null> {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { CellarPolicy, Limit } from '../../domain/events.ts'
 import type { Line } from '../show/lines.ts'
 import { cellarFields, cellarTable } from '../show/text-for-people.ts'
@@ -9,13 +9,14 @@ export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program
     .command('cellar')
     .description(
-      'Create, list and rename cellars, and set their rules and units. A cellar holds the readings and keys of one use case',
+      'Create, list and rename cellars, and set their rules, units and times of silence. A cellar holds the readings and keys of one use case',
     )
   addCreate(cellar, runner)
   addList(cellar, runner)
   addRename(cellar, runner)
   addPolicy(cellar, runner)
   addUnit(cellar, runner)
+  addSilence(cellar, runner)
 }
 
 const addCreate = (cellar: Command, runner: Runner): void => {
@@ -67,6 +68,40 @@ const addUnit = (cellar: Command, runner: Runner): void => {
     .action((id: string, keg: string, unit: string, options: JsonOption) =>
       runner.run({ op: 'cellar_unit', cellar: id, keg, unit }, options, { text: cellarsText }),
     )
+}
+
+type SilenceArguments = JsonOption & { readonly rack?: string | null; readonly keg?: string | null }
+
+const addSilence = (cellar: Command, runner: Runner): void => {
+  cellar
+    .command('silence')
+    .description(
+      'Set when kegs count as silent. The rule of a keg comes before that of its name, its rack and its cellar',
+    )
+    .argument('<id>', 'the identifier of the cellar')
+    .argument(
+      '<after>',
+      'a time without a reading, like 2h; "never" if they may be silent; "usual" for the default',
+      after,
+    )
+    .option('--rack <rack>', 'only kegs of this rack')
+    .option('--keg <keg>', 'only kegs of this name')
+    .option(...jsonFlag)
+    .action((id: string, time: number | 'never' | null, { rack = null, keg = null, ...options }: SilenceArguments) =>
+      runner.run({ op: 'cellar_silence', cellar: id, rack, keg, after: time }, options, { text: cellarsText }),
+    )
+}
+
+const after = (text: string): number | 'never' | null => {
+  if (text === 'never') return 'never'
+  if (text === 'usual') return null
+  try {
+    return durationOption(text)
+  } catch (cause) {
+    if (cause instanceof InvalidArgumentError)
+      throw new InvalidArgumentError(`${cause.message} Or give "never" or "usual".`)
+    throw cause
+  }
 }
 
 type PolicyOptions = JsonOption & {

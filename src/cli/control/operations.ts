@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/operator-directory.ts'
-import type { Asker, Core } from '../../actors/core-interface.ts'
+import type { Asker, Core, CurrentLine } from '../../actors/core-interface.ts'
 import { findKeys, type KeysWanted } from '../../actors/search/find-keys.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
@@ -15,7 +15,7 @@ import { keyView } from '../../export/key-view.ts'
 import { DamagedLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
-import { type CellarView, isoOf, type Line } from '../show/lines.ts'
+import { type AttentionView, type CellarView, isoOf, type Line } from '../show/lines.ts'
 import { ChangeKeysOperation, changeKeysAsked } from './change-keys-operation.ts'
 import { done, mayLackKeys, refusedEnd } from './ends.ts'
 import { exportLog } from './export-log.ts'
@@ -35,6 +35,14 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('cellar_unit'), cellar: text, keg: text, unit: text }),
+  Type.Object({
+    op: Type.Literal('cellar_silence'),
+    cellar: text,
+    rack: orNull(text),
+    keg: orNull(text),
+    after: Type.Union([ms, Type.Literal('never'), Type.Null()]),
+  }),
+  Type.Object({ op: Type.Literal('list_attention') }),
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -119,6 +127,14 @@ async function* answer(
       return yield* oneCellar(core, await core.cellars.rename(operation.cellar, operation.title, asker))
     case 'cellar_unit':
       return yield* oneCellar(core, await core.cellars.setUnit(operation.cellar, operation, asker))
+    case 'cellar_silence': {
+      const { rack, keg, after } = operation
+      return yield* oneCellar(core, await core.attention.setRule(operation.cellar, { rack, keg, after }, asker))
+    }
+    case 'list_attention':
+      await core.attention.load()
+      for (const current of core.attention.current()) yield { kind: 'attention', value: attentionView(current) }
+      return done
     case 'cellar_policy':
       return yield* cellarPolicy(core, operation, asker)
     case 'create_key': {
@@ -270,6 +286,20 @@ const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   createdAt: isoOf(cellar.createdAt),
   policy: cellar.policy,
   units: Object.fromEntries(cellar.units),
+  silence: [...cellar.silence],
+})
+
+const attentionView = ({ cellar, line, rest }: CurrentLine): AttentionView => ({
+  since: isoOf(line.sinceMs),
+  what: line.kind,
+  cellar,
+  rack: line.rack ?? null,
+  keg: line.keg ?? null,
+  key: line.keyId ?? null,
+  node: line.node ?? null,
+  count: line.count ?? null,
+  due: line.dueMs === undefined ? null : isoOf(line.dueMs),
+  restsUntil: rest === null ? null : isoOf(rest.untilMs),
 })
 
 const keyLineIn =

@@ -18,8 +18,28 @@ const CellarView = Type.Object({
   policy: CellarPolicy,
   /** By the name of the keg. */
   units: Type.Record(Type.String(), Type.String()),
+  /** `null`: all racks, all kegs. `after` is in ms. */
+  silence: Type.Array(
+    Type.Object({ rack: textOrNull, keg: textOrNull, after: Type.Union([Type.Integer(), Type.Literal('never')]) }),
+  ),
 })
 export type CellarView = Static<typeof CellarView>
+
+/** `null`: it does not apply. */
+const AttentionView = Type.Object({
+  since: Type.String(),
+  what: Type.String(),
+  cellar: textOrNull,
+  rack: textOrNull,
+  keg: textOrNull,
+  /** An id. */
+  key: textOrNull,
+  node: textOrNull,
+  count: Type.Union([Type.Integer(), Type.Null()]),
+  due: textOrNull,
+  restsUntil: textOrNull,
+})
+export type AttentionView = Static<typeof AttentionView>
 
 const KeyView = Type.Object({
   id: Type.String(),
@@ -117,6 +137,7 @@ export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('unchanged_key'), value: UnchangedKeyView }),
   Type.Object({ kind: Type.Literal('link'), value: LinkView }),
   Type.Object({ kind: Type.Literal('operator'), value: OperatorView }),
+  Type.Object({ kind: Type.Literal('attention'), value: AttentionView }),
   Type.Object({ kind: Type.Literal('event'), value: EventView }),
   Type.Object({ kind: Type.Literal('history'), value: HistoryView }),
   Type.Object({ kind: Type.Literal('state'), value: StateView }),

@@ -6,6 +6,7 @@ import { assertNever } from '../../domain/refusal.ts'
 import { visibleJson, visibleText } from '../../hidden-characters.ts'
 import { keyLimitDefault } from '../../limits.ts'
 import type {
+  AttentionView,
   CellarView,
   EventView,
   HistoryView,
@@ -61,7 +62,7 @@ const valueText = (value: unknown, title: string): string => {
   return JSON.stringify(value)
 }
 
-export const cellarFields = ({ cellar, title, createdAt, policy, units }: CellarView): string => {
+export const cellarFields = ({ cellar, title, createdAt, policy, units, silence }: CellarView): string => {
   const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
   return formatFields([
     ['cellar', cellar],
@@ -72,6 +73,7 @@ export const cellarFields = ({ cellar, title, createdAt, policy, units }: Cellar
     ['maximum time in the future', readingAheadMsMax === null ? 'no maximum' : durationTyped(readingAheadMsMax)],
     ['readings are kept', retentionMs === null ? 'for ever' : `for ${durationTyped(retentionMs)}`],
     ['units', unitsText(units)],
+    ['silent after', silenceText(silence)],
   ])
 }
 
@@ -79,6 +81,14 @@ const unitsText = (units: CellarView['units']): string =>
   Object.entries(units)
     .map(([keg, unit]) => `${keg}: ${unit}`)
     .join(', ') || 'none'
+
+const silenceText = (rules: CellarView['silence']): string =>
+  rules
+    .map(({ rack, keg, after }) => {
+      const where = [rack === null ? 'all racks' : `rack ${rack}`, keg === null ? 'all kegs' : `keg ${keg}`]
+      return `${where.join(', ')}: ${after === 'never' ? after : durationTyped(after)}`
+    })
+    .join('; ') || 'ten usual pauses'
 
 export const cellarTable = (cellars: readonly CellarView[]): string =>
   formatTable(
@@ -203,4 +213,18 @@ export const formatTable = (head: readonly string[], rows: readonly (readonly st
 export const formatFields = (fields: readonly (readonly [name: string, value: string])[]): string => {
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${visibleText(value)}`).join('\n')
+}
+
+export const attentionTable = (lines: readonly Line[]): string => {
+  const views = lines.flatMap((line): readonly AttentionView[] => (line.kind === 'attention' ? [line.value] : []))
+  return formatTable(
+    ['SINCE', 'WHAT', 'CELLAR', 'RACK', 'KEG', 'KEY', 'NODE', 'COUNT', 'DUE', 'RESTS UNTIL'],
+    views.map(({ since, what, cellar, rack, keg, key, node, count, due, restsUntil }) => [
+      since,
+      what,
+      ...[cellar, rack, keg, key, node, count === null ? null : String(count), due, restsUntil].map(
+        (one) => one ?? '-',
+      ),
+    ]),
+  )
 }

@@ -9,6 +9,7 @@ import {
   type WatchingService,
 } from '../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
+import { lateLog } from '../../support/logs/late-log.ts'
 import type { ServiceOptions } from '../../support/test-service.ts'
 import { testAsker, testCellar } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
@@ -95,6 +96,25 @@ describe('a rack that stops', () => {
     ])
   })
 
+  test('is recorded once, although one node has not heard of the record', async () => {
+    const log = await openFreshLog()
+    const clock = manualClock()
+    const first = await start({ log, clock })
+    const late = lateLog(log)
+    const second = await start({ log: late, clock, seed: 2 })
+    const { alive, each } = await sending(first)
+    const eachLate = async (nowMs: number): Promise<void> => {
+      await each(nowMs)
+      late.deliver()
+      // Writes the file of the model, which the follower does every few seconds of real time.
+      await second.core.questions.ask('racksByName', { pattern: /^$/, limit: 1 }, { owner: 'test' })
+    }
+    await pass([first, second], 15 * minuteMs, eachLate)
+    alive.delete('rack-2')
+    await pass([first, second], 15 * minuteMs, eachLate)
+    expect(await changesIn(log)).toEqual([{ began: ['silent rack-2'], ended: [], now: ['silent rack-2'] }])
+  })
+
   test('is recorded by the next process if the first was killed before', async () => {
     const log = await openFreshLog()
     const clock = manualClock()
@@ -137,6 +157,21 @@ describe('nothing is silent', () => {
     for (const rack of racks) alive.add(rack)
     await pass([node], 10 * minuteMs, each)
     expect(await recordsIn(node.log)).toEqual([])
+  })
+
+  test('for a node that hears of the readings too late', async () => {
+    const log = await openFreshLog()
+    const clock = manualClock()
+    const first = await start({ log, clock })
+    const { each } = await sending(first)
+    await pass([first], 15 * minuteMs, each)
+    const late = lateLog(log)
+    const second = await start({ log: late, clock, seed: 2 })
+    await pass([first, second], 20 * minuteMs, each)
+    expect(await recordsIn(log)).toEqual([])
+    late.deliver()
+    await pass([first, second], minuteMs, each)
+    expect(await recordsIn(log)).toEqual([])
   })
 
   test('because the machine slept for an hour', async () => {

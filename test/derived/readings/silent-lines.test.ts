@@ -1,0 +1,194 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readingsKind } from '../../../src/derived/readings/readings-model.ts'
+import { type SilenceWanted, silentLines } from '../../../src/derived/readings/silent-lines.ts'
+import { type AttentionLine, changeOf, linesOf, noLines } from '../../../src/domain/attention/attention-lines.ts'
+import { excusedSince } from '../../../src/domain/attention/excused-times.ts'
+import type { SilenceRule } from '../../../src/domain/attention/silence-rules.ts'
+import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
+import { lineText } from '../../support/attention/watched-racks.ts'
+import { answerOf } from '../../support/readings/asked-kegs.ts'
+import { emptyReadings, flushReadings } from '../../support/readings/readings-history.ts'
+import { type Sent, sentHistory } from '../../support/readings/sent-history.ts'
+import { seededNumbers } from '../../support/seeded-entropy.ts'
+
+setDefaultTimeout(600_000)
+
+const startMs = Date.UTC(2026, 2, 2)
+
+const modelOf = (sent: readonly Sent[]) => {
+  const database = emptyReadings()
+  const model = readingsKind.open(database)
+  model.fold(sentHistory(sent))
+  flushReadings(database, model, startMs)
+  return { database, model }
+}
+
+const found = (database: ReturnType<typeof emptyReadings>, wanted: Partial<SilenceWanted>) =>
+  answerOf(silentLines(database, { cellar: 'north', nowMs: startMs, rules: [], excused: [], standing: [], ...wanted }))
+
+/** Each minute, from the start to the end. */
+const eachMinute = (names: Partial<Sent>, minutes: number, fromMs = startMs): readonly Sent[] =>
+  Array.from({ length: minutes }, (_, minute) => ({ ...names, atMs: fromMs + minute * minuteMs }))
+
+const kegsOf = (racks: number, kegs: number) =>
+  Array.from({ length: racks * kegs }, (_, at) => ({ rack: `rack-${Math.floor(at / kegs)}`, keg: `keg-${at % kegs}` }))
+
+describe('silent lines', () => {
+  const endMs = startMs + 19 * minuteMs
+
+  test('name a keg once ten pauses have passed, and not a millisecond before', () => {
+    const others = eachMinute({ keg: 'other' }, 40)
+    const { database } = modelOf([...eachMinute({ keg: 'stopped' }, 20), ...others])
+    const at = (nowMs: number) => found(database, { nowMs })
+    expect(at(endMs + 10 * minuteMs)).toEqual({ lines: [], more: 0, nextMs: endMs + 10 * minuteMs })
+    expect(at(endMs + 10 * minuteMs + 1).lines).toEqual([
+      { kind: 'silent', sinceMs: endMs, rack: 'rack', keg: 'stopped', afterMs: 10 * minuteMs },
+    ])
+  })
+
+  test('name a rack, or the whole cellar, that stops together', () => {
+    const nowMs = endMs + 10 * minuteMs + 1
+    const kegs = kegsOf(20, 5)
+    const stopped = kegs.flatMap((names) => eachMinute(names, 20))
+    expect(found(modelOf(stopped).database, { nowMs }).lines).toEqual([{ kind: 'silent', sinceMs: endMs, count: 100 }])
+    const alive = eachMinute({ rack: 'rack-7', keg: 'keg-3' }, 30)
+    const lines = found(modelOf([...stopped, ...alive]).database, { nowMs }).lines.map(lineText)
+    expect(lines.length).toBe(19 + 4)
+    expect(lines).toContain('silent rack-7/keg-0')
+    expect(lines).toContain('silent rack-8')
+    expect(lines).not.toContain('silent rack-7')
+  })
+
+  test('of 10,000 kegs that stop together are one line, and have room for 100', () => {
+    const stopped = kegsOf(1_000, 10).flatMap((names) => eachMinute(names, 3))
+    const nowMs = startMs + 2 * minuteMs + 10 * minuteMs + 1
+    const { database } = modelOf(stopped)
+    expect(found(database, { nowMs }).lines).toMatchObject([{ count: 10_000 }])
+    const alive = eachMinute({ rack: 'rack-7', keg: 'keg-3' }, 12)
+    const many = found(modelOf([...stopped, ...alive]).database, { nowMs })
+    expect([many.lines.length, many.more]).toEqual([100, 101])
+  })
+
+  test('do not take a late keg beside a silent one for a silent rack', () => {
+    const silent = eachMinute({ keg: 'a' }, 20)
+    const late = eachMinute({ keg: 'b' }, 60)
+    const nowMs = startMs + 59 * minuteMs + 6 * minuteMs
+    const { database } = modelOf([...silent, ...late])
+    const standing: readonly AttentionLine[] = [{ kind: 'silent', sinceMs: endMs, rack: 'rack', keg: 'a' }]
+    expect(found(database, { nowMs, standing }).lines.map(lineText)).toEqual(['silent rack/a'])
+    const both = found(database, { nowMs: nowMs + 5 * minuteMs, standing })
+    expect(both.lines.map(lineText)).toEqual(['silent rack'])
+  })
+
+  test('begin later by excused time, which ends no silence that is recorded', () => {
+    const { database } = modelOf([...eachMinute({ keg: 'a' }, 20), ...eachMinute({ keg: 'b' }, 40)])
+    const nowMs = endMs + 11 * minuteMs
+    const excused = [[endMs + minuteMs, endMs + 3 * minuteMs]] as const
+    expect(found(database, { nowMs, excused })).toMatchObject({ lines: [], nextMs: endMs + 12 * minuteMs })
+    const standing: readonly AttentionLine[] = [{ kind: 'silent', sinceMs: endMs, rack: 'rack', keg: 'a' }]
+    expect(found(database, { nowMs, excused, standing }).lines.map(lineText)).toEqual(['silent rack/a'])
+  })
+
+  test('follow the rule of the keg before that of its name, its rack and its cellar', () => {
+    const kegs = ['rack-1', 'rack-2'].flatMap((rack) => ['a', 'b'].map((keg) => ({ rack, keg })))
+    const { database } = modelOf([...kegs, { rack: 'rack-3', keg: 'c' }].flatMap((names) => eachMinute(names, 20)))
+    const rules: SilenceRule[] = []
+    const silent = (afterMinutes: number, rule: SilenceRule) => {
+      rules.push(rule)
+      return found(database, { rules, nowMs: endMs + afterMinutes * minuteMs + 1 }).lines.map(lineText)
+    }
+    expect(silent(10, { rack: null, keg: null, after: 30 * minuteMs })).toEqual([])
+    expect(silent(3, { rack: 'rack-1', keg: null, after: 3 * minuteMs })).toEqual(['silent rack-1'])
+    expect(silent(2, { rack: null, keg: 'a', after: 2 * minuteMs })).toEqual(['silent rack-1', 'silent rack-2/a'])
+    expect(silent(2, { rack: 'rack-1', keg: 'a', after: 'never' })).toEqual(['silent rack-2/a'])
+  })
+})
+
+describe('a week of devices', () => {
+  const weekMs = 7 * dayMs
+  const next = seededNumbers(45)
+  const chance = (): number => (next() % 1_000_003) / 1_000_003
+  const exponential = (meanMs: number): number => -meanMs * Math.log(1 - chance())
+  /** The service starts again, and the store is away for an hour. */
+  const downs = [
+    [startMs + dayMs, startMs + dayMs + 3 * minuteMs],
+    [startMs + 3 * dayMs, startMs + 3 * dayMs + hourMs],
+  ] as const
+  const excused = downs.map(([fromMs, toMs]) => [fromMs, toMs + minuteMs] as const)
+
+  const sentBy = (keg: string, pause: () => number, clockOf = (atMs: number) => atMs): readonly Sent[] => {
+    const sent: Sent[] = []
+    for (let atMs = startMs + pause(); atMs < startMs + weekMs; atMs += pause()) {
+      const down = downs.find(([fromMs, toMs]) => atMs >= fromMs && atMs < toMs)
+      // A device tries again every half minute.
+      if (down !== undefined) atMs = down[1] + chance() * 30_000
+      const acceptedMs = Math.round(atMs)
+      sent.push({ rack: keg, keg, acceptedMs, atMs: clockOf(acceptedMs) })
+    }
+    return sent
+  }
+
+  let burst = 0
+  const devices: Readonly<Record<string, readonly Sent[]>> = {
+    'each minute': sentBy('each minute', () => minuteMs),
+    'each second': sentBy('each second', () => 20_000 + chance() * 1_000),
+    'each hour in one batch': sentBy('each hour in one batch', () => hourMs + (chance() - 0.5) * 5 * minuteMs),
+    'each hour in five batches': sentBy('each hour in five batches', () => (++burst % 5 === 0 ? hourMs : 2_000)),
+    'each day': sentBy('each day', () => dayMs + (chance() - 0.5) * hourMs),
+    'by chance': sentBy('by chance', () => 30_000 + exponential(5 * minuteMs)),
+    'a clock that jumps': sentBy(
+      'a clock that jumps',
+      () => minuteMs,
+      (atMs) => atMs + (Math.floor((atMs - startMs) / (7 * hourMs)) % 3) * 2 * hourMs - 2 * hourMs,
+    ),
+    'a day late': sentBy(
+      'a day late',
+      () => 2 * minuteMs,
+      (atMs) => atMs - (Math.floor((atMs - startMs) / (5 * hourMs)) % 2) * dayMs,
+    ),
+  }
+
+  /** Looks as a node does, and returns when each line began and ended. */
+  const watch = (sent: readonly Sent[]) => {
+    const database = emptyReadings()
+    const model = readingsKind.open(database)
+    const items = sentHistory(sent.toSorted((a, b) => (a.acceptedMs ?? 0) - (b.acceptedMs ?? 0)))
+    const told: string[] = []
+    let known = noLines
+    let at = 0
+    // Before its third burst, a device seems to send every two seconds.
+    for (let nowMs = startMs + 4 * hourMs; nowMs < startMs + weekMs; nowMs += 5 * minuteMs) {
+      if (downs.some(([fromMs, toMs]) => nowMs >= fromMs && nowMs < toMs)) continue
+      const from = at
+      while (at < items.length && (items[at]?.recordedAt ?? 0) <= nowMs) at += 1
+      model.fold(items.slice(from, at))
+      flushReadings(database, model, nowMs)
+      const past = excused.map(([fromMs, toMs]) => [fromMs, Math.min(toMs, nowMs)] as const)
+      const wanted = { nowMs, excused: past.filter(([fromMs, toMs]) => fromMs < toMs), standing: known.now }
+      const { lines, more } = found(database, wanted)
+      const following = linesOf(lines, more, known)
+      const change = changeOf(known, following)
+      for (const line of change?.began ?? []) told.push(`began ${lineText(line)}`)
+      for (const line of change?.ended ?? []) told.push(`ended ${lineText(line)}`)
+      known = following
+    }
+    return told
+  }
+
+  test('has no false alarm', () => {
+    expect(watch(Object.values(devices).flat())).toEqual([])
+  })
+
+  test('tells of the one device that stops for half a day, and of nothing else', () => {
+    const stopMs = startMs + 4 * dayMs
+    const isSent = ({ acceptedMs = 0 }: Sent) => acceptedMs < stopMs || acceptedMs > stopMs + dayMs / 2
+    const sent = Object.entries(devices).flatMap(([name, all]) => (name === 'each minute' ? all.filter(isSent) : all))
+    expect(watch(sent)).toEqual(['began silent each minute', 'ended silent each minute'])
+  })
+
+  test('excuses nothing twice', () => {
+    expect(excusedSince(excused, startMs)).toBe(3 * minuteMs + hourMs + 2 * minuteMs)
+    expect(excusedSince(excused, startMs + 3 * dayMs + 30 * minuteMs)).toBe(31 * minuteMs)
+    expect(excusedSince(excused, startMs + 4 * dayMs)).toBe(0)
+  })
+})
