@@ -89,7 +89,7 @@ describe('silent lines', () => {
     expect(found(database, { nowMs, excused, standing }).lines.map(lineText)).toEqual(['silent rack/a'])
   })
 
-  test('follow the rule of the keg before that of its name, its rack and its cellar', () => {
+  test('follow the rule of the keg, its name, its rack or its cellar', () => {
     const kegs = ['rack-1', 'rack-2'].flatMap((rack) => ['a', 'b'].map((keg) => ({ rack, keg })))
     const { database } = modelOf([...kegs, { rack: 'rack-3', keg: 'c' }].flatMap((names) => eachMinute(names, 20)))
     const rules: SilenceRule[] = []
