@@ -1,3 +1,4 @@
+import type { LineScope } from '../src/domain/attention/attention-lines.ts'
 import type { KegName, KegQuery } from './kegs/keg-types.ts'
 import type { KeyQuery } from './keys/key-list-types.ts'
 import type { LogQuery } from './log/log-types.ts'
@@ -101,6 +102,17 @@ const logQuery = (query: Partial<LogQuery>): string => {
   return queryOf(wanted.map(([name, text = '']) => `${name}=${encodeURIComponent(text)}`))
 }
 
+/** Tells a line from all others. A missing name is blank. */
+export const attentionFields = ({ cellar, line }: { readonly cellar: string | null; readonly line: LineScope }) =>
+  [
+    ['cellar', cellar ?? ''],
+    ['kind', line.kind],
+    ['rack', line.rack ?? ''],
+    ['keg', line.keg ?? ''],
+    ['key', line.keyId ?? ''],
+    ['node', line.node ?? ''],
+  ] as const
+
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
@@ -181,6 +193,11 @@ export const paths = {
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   exports: '/exports',
+  attention: '/attention',
+  liveAttention: '/live/attention',
+  /** GET asks until when, and POST puts the line to rest. */
+  restAttention: (fields: readonly (readonly [name: string, text: string])[] = []) =>
+    `/attention/rest${queryOf(fields.filter(([, text]) => text !== '').map(([name, text]) => `${name}=${encodeURIComponent(text)}`))}`,
   health: '/health',
   liveHealth: '/live/health',
   devicesGuide: '/docs/devices',

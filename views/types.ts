@@ -16,6 +16,8 @@ export type Shell = {
   readonly insecureHttp: boolean
   /** Empty before the sign-in. */
   readonly reasons: readonly HealthReason[]
+  /** Lines that need attention and are not at rest. 0 before the sign-in. */
+  readonly attention: number
   /** Of the last form. Shown only once. */
   readonly notice: { readonly words: string; readonly isSuccess: boolean } | null
 }

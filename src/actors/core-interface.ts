@@ -240,6 +240,8 @@ export type CurrentLine = {
 export type Attention = {
   /** What the last records say, from memory. A service reads them by itself; other processes must `load` them. */
   current(): readonly CurrentLine[]
+  /** Further lines, for which the last records have no room. */
+  more(): number
   /** @throws Outage */
   load(): Promise<void>
   /** `after`: in ms. `null` removes the rule. `rack` and `keg` are `null` for all racks, and for all kegs. */

@@ -91,6 +91,9 @@ const table: Readonly<Record<string, Row>> = {
   '/operators/:email/remove': pageWithForm(303),
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },
+  '/attention': pageForAll,
+  // No line is named, so both lead back.
+  '/attention/rest': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/health': pageForAll,
   '/docs/devices': pageForAll,
   '/docs/programs/send.c': pageForAll,
@@ -99,6 +102,7 @@ const table: Readonly<Record<string, Row>> = {
   '/docs/programs/send.py': pageForAll,
   '/docs/programs/send.sh': pageForAll,
   '/docs/programs/send_micropython.py': pageForAll,
+  '/live/attention': stream,
   '/live/health': stream,
   '/live/cellars': stream,
   '/live/cellars/:cellar/readings': stream,

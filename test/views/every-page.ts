@@ -51,6 +51,7 @@ import type {
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
+import { attentionPages } from './sample-attention-pages.ts'
 import { healthPages } from './sample-health-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
 import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
@@ -122,6 +123,7 @@ export const everyPage = (texts: Texts, turn?: Turn): readonly Page[] => [
   ...keyPages(texts),
   ...severalKeysPages(texts, shellOf(texts, 'admin')),
   ...logPages(texts, shellOf(texts, 'auditor')),
+  ...attentionPages(texts, { shell: (role) => shellOf(texts, role), nowMs }),
   ...healthPages(texts, { shell: shellOf(texts, 'auditor'), nowMs }),
   ...accountPages(texts),
   ...operatorPages(texts),
@@ -142,6 +144,7 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
     uplot: '/assets/uplot.min.js?v=1',
     chart: '/assets/chart.js?v=1',
   },
+  attention: 0,
   insecureHttp: false,
   reasons: [],
   notice: null,

@@ -12,6 +12,7 @@ import {
 } from '../log/sentence-parts.ts'
 import { countOf } from '../parts/quantity.ts'
 import { dateText, durationWords } from '../parts/time-words.ts'
+import type { AttentionRow } from './attention-types.ts'
 
 type AttentionEventType = Extract<EventType, `Attention${string}` | 'SilenceRuleSet'>
 
@@ -50,6 +51,13 @@ const placeOf = (cellar: string | null, line: Pick<AttentionLine, 'node'> | unde
 const scopeOf = ({ rack, keg }: Pick<AttentionLine, 'rack' | 'keg'>): Sentence => {
   if (rack === undefined) return []
   return keg === undefined ? say` (rack ${quoted(rack)})` : say` (rack ${quoted(rack)}, keg ${quoted(keg)})`
+}
+
+/** As the beginning of a page's line. */
+export const lineStatement = ({ line, keyLabel }: Pick<AttentionRow, 'line' | 'keyLabel'>): Sentence => {
+  const [first, ...others] = lineSentence(line, { keyLabel: () => keyLabel })
+  if (first?.kind !== 'text') return first === undefined ? others : [first, ...others]
+  return [{ ...first, text: first.text.charAt(0).toUpperCase() + first.text.slice(1) }, ...others]
 }
 
 /** Without a full stop. */

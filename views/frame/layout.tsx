@@ -14,7 +14,7 @@ import type { HealthReason, Shell } from '../types.ts'
 import { LiveState } from './live-state.tsx'
 import { Wordmark } from './logo.tsx'
 
-export type Section = 'cellars' | 'keys' | 'log' | 'operators' | 'guide' | 'health' | 'account'
+export type Section = 'cellars' | 'keys' | 'log' | 'attention' | 'operators' | 'guide' | 'health' | 'account'
 
 /** The Content-Security-Policy forbids the styles that htmx would add. htmx accepts only the extensions named here. */
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
@@ -98,6 +98,12 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
                 { words: 'Cellars', href: paths.cellars, isCurrent: props.section === 'cellars' },
                 { words: 'Keys', href: paths.allKeys(), isCurrent: props.section === 'keys' },
                 { words: 'Log', href: paths.log(), isCurrent: props.section === 'log' },
+                {
+                  words: 'Attention',
+                  href: paths.attention,
+                  isCurrent: props.section === 'attention',
+                  ...(props.shell.attention > 0 && { count: props.shell.attention }),
+                },
                 { words: 'Operators', href: paths.operators, isCurrent: props.section === 'operators' },
                 { words: 'Device guide', href: paths.devicesGuide, isCurrent: props.section === 'guide' },
                 { words: 'Health', href: paths.health, isCurrent: props.section === 'health' },

@@ -19,20 +19,26 @@ export const NavLinks = (props: {
       {props.links.map(({ href, words, isCurrent, count }) => (
         <li>
           <a href={attribute(href)} aria-current={isCurrent ? 'page' : undefined}>
-            {escapeHtml(words)}
-            {count === undefined ? null : (
-              <>
-                {' '}
-                <span class="count" safe>
-                  {countText(count)}
-                </span>
-              </>
-            )}
+            <NavWords words={words} {...(count !== undefined && { count })} />
           </a>
         </li>
       ))}
     </ul>
   </nav>
+)
+
+export const NavWords = ({ words, count }: Pick<NavLink, 'words' | 'count'>): JSX.Element => (
+  <>
+    {escapeHtml(words)}
+    {count === undefined ? null : (
+      <>
+        {' '}
+        <span class="count" safe>
+          {countText(count)}
+        </span>
+      </>
+    )}
+  </>
 )
 
 export const Crumbs = (props: { readonly crumbs: readonly Children[] }): JSX.Element => (

@@ -35,6 +35,8 @@ export class AttentionRecords {
   readonly #known = new Map<string, KnownRecord>()
   readonly #rests = new Map<string, Rest>()
   readonly #today = new Map<string, { day: number; records: number }>()
+  /** Until the first rest of a line ends. */
+  #current: { readonly lines: readonly CurrentLine[]; readonly untilMs: number } | null = null
   #hasRests = false
 
   constructor(context: ActorContext) {
@@ -44,10 +46,17 @@ export class AttentionRecords {
   /** Most urgent first, by cellar. Only of streams that were read (`last`, `loadAll`). */
   current(): readonly CurrentLine[] {
     const nowMs = this.#context.clock.now()
+    if (this.#current !== null && nowMs < this.#current.untilMs) return this.#current.lines
     const lines = this.#places().flatMap(({ cellar, stream }) =>
       (this.#known.get(stream)?.now ?? []).map((line) => this.#currentLine(cellar, line, nowMs)),
     )
+    const untilMs = lines.reduce((ms, { rest }) => Math.min(ms, rest?.untilMs ?? ms), Number.POSITIVE_INFINITY)
+    this.#current = { lines, untilMs }
     return lines
+  }
+
+  more(): number {
+    return [...this.#known.values()].reduce((sum, { more }) => sum + more, 0)
   }
 
   /** Reads what is not known yet. @throws Outage */
@@ -73,6 +82,7 @@ export class AttentionRecords {
     const last = events.find((event) => event.type === 'AttentionChanged')
     const read = this.#known.get(stream) ?? (last?.type === 'AttentionChanged' ? knownOf(last) : noRecord)
     this.#known.set(stream, read)
+    this.#current = null
     return read
   }
 
@@ -112,10 +122,12 @@ export class AttentionRecords {
 
   rested(data: RecordedEvent<'AttentionRested'>['data'], { by }: Pick<Asker, 'by'>): void {
     this.#rests.set(idIn(data.cellar, data), { ...data, restedBy: by })
+    this.#current = null
   }
 
   #forget(stream: string): false {
     this.#known.delete(stream)
+    this.#current = null
     return false
   }
 
@@ -126,6 +138,7 @@ export class AttentionRecords {
     }
     if (event.type !== 'AttentionChanged' || revision <= (this.#known.get(stream)?.revision ?? -1)) return
     this.#known.set(stream, knownOf(event))
+    this.#current = null
     const day = dayOf(recordedAt)
     const today = this.#today.get(stream)
     if (today === undefined || today.day < day) this.#today.set(stream, { day, records: 1 })

@@ -14,6 +14,8 @@ const restMsMax = 366 * dayMs
 export const createAttention = ({ clock }: ActorContext, node: Node): Attention => ({
   current: () => node.attention.current(),
 
+  more: () => node.attention.more(),
+
   load: () => node.attention.loadAll(),
 
   setRule: async (cellar, { rack, keg, after }, asker) => {

@@ -11,6 +11,7 @@ import { ChangeRuns } from './forms/change-runs.ts'
 import {
   live,
   liveAllKeys,
+  liveAttention,
   liveCellars,
   liveFirstReading,
   liveHealth,
@@ -24,6 +25,7 @@ import {
 } from './live/live-page-kinds.tsx'
 import { seeOther } from './page-answers.tsx'
 import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
+import { rest, showAttention, showRest } from './pages/attention-pages.tsx'
 import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
@@ -91,6 +93,7 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
     .use(logPages(door))
     .use(operatorPages(door))
     .use(liveStreams(door))
+    .use(attentionPages(door))
     .get(paths.health, door.operator(showHealth))
     .get(paths.devicesGuide, door.operator(showGuide()))
   for (const name of programs) app.get(paths.deviceProgram(name), door.operator(showProgram(name)))
@@ -180,6 +183,16 @@ const logPages = ({ operator }: Door) =>
       .post(paths.exports, operator(exportList)),
   )
 
+const attentionPages = ({ operator, admin }: Door) =>
+  new Elysia()
+    .use(asHtml())
+    .guard(unread, (pages) =>
+      pages
+        .get(paths.attention, operator(showAttention))
+        .get('/attention/rest', admin(showRest))
+        .post('/attention/rest', admin(rest, showRest)),
+    )
+
 const operatorPages = ({ visitor, operator, admin }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
@@ -204,6 +217,7 @@ const operatorPages = ({ visitor, operator, admin }: Door) =>
 const liveStreams = ({ operator }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
+      .get(paths.liveAttention, operator(live(liveAttention)))
       .get(paths.liveHealth, operator(live(liveHealth)))
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))

@@ -17,6 +17,8 @@ const ofSuccess = {
   key_revoked: 'Key revoked. Every node refuses readings with this key now.',
   key_retired: 'Old key retired. Every node refuses readings with it now. Below, you can let it work again.',
   key_kept: 'The old key has a later end now.',
+  line_rests: 'Put to rest. It is listed below, under “At rest”.',
+  rest_ended: 'The rest has ended.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
   role_changed: 'Role changed and in force.',
@@ -60,6 +62,7 @@ const others = {
   form_not_sent: 'Your session had ended, so this form was not sent. Check the fields, then send it.',
   form_of_another:
     'The form that was open before belonged to another operator. It was not sent, and its fields are gone.',
+  line_is_gone: 'This no longer needs attention, so nothing was put to rest.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const
 

@@ -293,12 +293,16 @@ const currentFacts = (
       assets: deps.assets,
       insecureHttp: trust === 'insecure_allowed',
       reasons: session === null ? [] : deps.reasons(),
+      attention: session === null ? 0 : attentionCount(deps.core),
       notice: shownNotice(notice),
     },
     cookies:
       knownSecret === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],
   }
 }
+
+const attentionCount = ({ attention }: DashboardDeps['core']): number =>
+  attention.current().reduce((sum, { rest }) => sum + Number(rest === null), attention.more())
 
 const sessionOf = ({ core }: DashboardDeps, request: Request, { trust }: Origin): OpenSession | null => {
   if (trust !== 'secure' && trust !== 'insecure_allowed') return null

@@ -1,3 +1,4 @@
+import { AttentionPush } from '../../../../views/attention/attention-page.tsx'
 import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
 import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
 import { HealthFacts } from '../../../../views/health/health-facts.tsx'
@@ -19,6 +20,7 @@ import { isUuid } from '../../../domain/uuid.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
+import { attentionView } from '../pages/attention-pages.tsx'
 import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
 import { changeRunView } from '../show/change-run-view.ts'
 import { healthView } from '../show/health-view.ts'
@@ -62,6 +64,18 @@ export const live =
     const page = await pageOf({ ...deps, core: { ...core, questions } }, visit)
     return watch(deps, visit, page === null ? null : { ...page, questionsMs: () => questionsMs })
   }
+
+export const liveAttention = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => ({
+  name: ['attention'],
+  topic: 'no readings',
+  // What needs attention changes with records.
+  listsEvents: true,
+  render: async () => {
+    await deps.core.attention.load()
+    const attention = attentionView(deps.core)
+    return <AttentionPush attention={attention} nowMs={deps.core.clock.now()} isAdmin={isAdmin(visit)} />
+  },
+})
 
 /** Its figures are those of the next heartbeat: most change without an event. */
 export const liveHealth = ({ facts, settings, core }: DashboardDeps): PageWithoutRole => ({

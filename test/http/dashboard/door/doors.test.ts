@@ -89,6 +89,7 @@ const auditorSees = (): readonly string[] => [
   paths.refusedRequest(requestId),
   paths.account,
   paths.operators,
+  paths.attention,
   paths.health,
   paths.devicesGuide,
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),

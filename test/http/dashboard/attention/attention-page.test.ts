@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { minuteMs } from '../../../../src/domain/calendar.ts'
+import type { EventLog } from '../../../../src/log/event-log.ts'
+import { paths } from '../../../../views/paths.ts'
+import { pass, readingsOf, startWatching, type WatchingService } from '../../../support/attention/watched-racks.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { addOperators, emailOf } from '../../../support/test-operators.ts'
+import { testCellar } from '../../../support/test-service.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
+import { signedIn, type Visitor } from '../visitor.ts'
+
+setDefaultTimeout(600_000)
+
+const dayMs = 24 * 60 * minuteMs
+
+let log: EventLog
+let node: WatchingService
+let admin: Visitor
+
+beforeEach(async () => {
+  log = await openFreshLog()
+  const clock = manualClock()
+  await addOperators(log, clock.now())
+  node = await startWatching({ log, clock })
+  admin = await signedIn(node, 'admin')
+})
+afterEach(async () => {
+  await node.stop()
+  await log.close()
+})
+
+/** Two racks send every minute. Then one stops until it is silent. */
+const stopRack = async () => {
+  const { key, keyId } = await node.createKey()
+  const alive = new Set(['rack-1', 'rack-2'])
+  let sent = 0
+  const each = async (nowMs: number): Promise<void> => {
+    if (nowMs % minuteMs !== 0) return
+    await node.postBatch(readingsOf([...alive], nowMs), key)
+    sent += 2 * alive.size
+    await node.untilFolded(keyId, sent)
+  }
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass([node], 12 * minuteMs, each)
+  return { alive, each }
+}
+
+const numberIn = (page: string): string | null =>
+  /<a href="\/attention"[^>]*>Attention(?: <span class="count">(\d+)<\/span>)?<\/a>/.exec(page)?.[1] ?? null
+
+const restLine = { cellar: testCellar, kind: 'silent', rack: 'rack-2' }
+
+const sentAs = (person: Visitor, days: string) => person.post(paths.restAttention(), { ...restLine, days })
+
+describe('the page of what needs attention', () => {
+  test('says so if nothing does, and the navigation has no number', async () => {
+    const page = (await admin.get(paths.attention)).body
+    expect(page).toContain('Nothing needs attention.')
+    expect(numberIn(page)).toBeNull()
+    expect(page).toContain('<a href="/attention" aria-current="page">')
+  })
+
+  test('lists a silent rack with a link to it, and each page has the number', async () => {
+    const { alive, each } = await stopRack()
+    const auditor = await signedIn(node, 'auditor')
+    for (const person of [admin, auditor]) {
+      const page = (await person.get(paths.attention)).body
+      expect(page).toContain('Rack “<bdi>rack-2</bdi>” is silent, with 2 kegs')
+      expect(page).toContain(`href="${paths.rack(testCellar, 'rack-2')}"`)
+      expect(page).toContain('<noscript><meta http-equiv="refresh" content="10"/></noscript>')
+      expect(page.includes('/attention/rest')).toBe(person === admin)
+      expect(numberIn((await person.get('/cellars')).body)).toBe('1')
+    }
+    alive.add('rack-2')
+    await pass([node], 2 * minuteMs, each)
+    expect((await admin.get(paths.attention)).body).toContain('Nothing needs attention.')
+    expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
+  })
+
+  test('puts a line to rest, says who did it, and shows it again later', async () => {
+    const { each } = await stopRack()
+    const link = /href="(\/attention\/rest\?[^"]*)"/.exec((await admin.get(paths.attention)).body)?.[1] ?? ''
+    expect((await admin.get(link.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))).body).toContain('Put to rest?')
+    expect((await sentAs(admin, '1')).location).toBe(paths.attention)
+    const resting = (await admin.get(paths.attention)).body
+    expect(resting).toContain('Nothing needs attention now, except what is at rest.')
+    expect(resting).toContain('At rest</h2>')
+    expect(resting).toContain(`by <bdi>${emailOf.admin}</bdi>`)
+    expect(numberIn(resting)).toBeNull()
+    node.clock.advance(dayMs)
+    await pass([node], minuteMs, each)
+    const later = await signedIn(node, 'auditor')
+    expect(numberIn((await later.get(paths.cellars)).body)).toBe('1')
+  })
+
+  test('ends a rest, and refuses other times and lines that are gone', async () => {
+    await stopRack()
+    await sentAs(admin, '30')
+    expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
+    expect((await sentAs(admin, '0')).location).toBe(paths.attention)
+    expect(numberIn((await admin.get('/cellars')).body)).toBe('1')
+    for (const days of ['', '366', '-1', '1e9']) expect((await sentAs(admin, days)).status).toBe(422)
+    const other = await admin.post(paths.restAttention(), { ...restLine, rack: 'rack-1', days: '1' })
+    expect(other.location).toBe(paths.attention)
+    expect((await admin.get(paths.attention)).body).toContain('This no longer needs attention')
+    expect((await log.read('attention-rests', { limit: 9 })).length).toBe(2)
+  })
+})

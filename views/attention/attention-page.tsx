@@ -1,0 +1,181 @@
+import { Layout } from '../frame/layout.tsx'
+import { EventSentence } from '../log/event-sentence.tsx'
+import { KindMark } from '../log/kind-mark.tsx'
+import { textOf } from '../log/sentence-parts.ts'
+import { ActionLink } from '../parts/action-link.tsx'
+import { ByWhom } from '../parts/by.tsx'
+import { Live } from '../parts/live.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { NavWords } from '../parts/nav-links.tsx'
+import { countOf } from '../parts/quantity.ts'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
+import { Ago, Day } from '../parts/time.tsx'
+import { attentionFields, paths } from '../paths.ts'
+import type { Shell } from '../types.ts'
+import { lineStatement } from './attention-sentences.ts'
+import { hintOf, markOf, stepOf } from './attention-steps.ts'
+import type { AttentionRow, AttentionView } from './attention-types.ts'
+
+const refreshSeconds = 10
+
+export const AttentionPage = (props: { readonly shell: Shell; readonly attention: AttentionView }): JSX.Element => {
+  const { shell, attention } = props
+  return (
+    <Layout shell={shell} title="Needs attention" section="attention" refreshSeconds={refreshSeconds}>
+      <div class="heading">
+        <h1>Needs attention</h1>
+        <p class="lead">
+          What somebody should look at, most urgent first. A line goes away by itself when its cause does. The page{' '}
+          <a href={paths.health}>Health</a> shows how this node is doing.
+        </p>
+      </div>
+      <Live from={paths.liveAttention} target="#attention">
+        <AttentionLists attention={attention} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
+      </Live>
+      <p class="quiet">
+        The <a href={attribute(paths.log({ kind: 'attention' }))}>log</a> says what needed attention in the last 30
+        days.
+      </p>
+    </Layout>
+  )
+}
+
+type ListsProps = { readonly attention: AttentionView; readonly nowMs: number; readonly isAdmin: boolean }
+
+/** A live message also renews the number in the navigation. */
+export const AttentionPush = (props: ListsProps): JSX.Element => (
+  <>
+    <AttentionLists {...props} />
+    <tag of="hx-partial" hx-target={`.masthead a[href="${paths.attention}"]`} hx-swap="innerHTML">
+      <NavWords words="Attention" {...(props.attention.count > 0 && { count: props.attention.count })} />
+    </tag>
+  </>
+)
+
+const AttentionLists = (props: ListsProps): JSX.Element => {
+  const { awake, resting, more } = props.attention
+  return (
+    <div id="attention">
+      {awake.length === 0 && more === 0 ? (
+        <div class="empty small">
+          <p>
+            {resting.length === 0 ? 'Nothing needs attention.' : 'Nothing needs attention now, except what is at rest.'}
+          </p>
+          <p class="quiet">
+            Silent racks, keys that expire, refused devices, old backups and full disks will be listed here.
+          </p>
+        </div>
+      ) : (
+        <Table class="attention-lines" hasRowHeadings={false} rows={awake} columns={awakeColumns(props)} />
+      )}
+      {more === 0 ? null : (
+        <p class="list-note quiet" safe>
+          {`${countOf(more, 'further line has', 'further lines have')} no room here. They follow when others are gone.`}
+        </p>
+      )}
+      {resting.length === 0 ? null : (
+        <section aria-labelledby="at-rest">
+          <h2 id="at-rest">At rest</h2>
+          <Table class="attention-lines" hasRowHeadings={false} rows={resting} columns={restingColumns(props)} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+const awakeColumns = ({ nowMs, isAdmin }: ListsProps): readonly Column<AttentionRow>[] => [
+  { head: 'When', cell: ({ line }) => <Ago at={line.dueMs ?? line.sinceMs} nowMs={nowMs} /> },
+  whatColumn,
+  whereColumn,
+  actionsColumn((row) => (
+    <ul class="action-list">
+      <NextStep row={row} isAdmin={isAdmin} />
+      {isAdmin ? <RestLink row={row} verb="Put to rest" /> : null}
+    </ul>
+  )),
+]
+
+const restingColumns = ({ isAdmin }: ListsProps): readonly (Column<AttentionRow> | null)[] => [
+  whatColumn,
+  whereColumn,
+  {
+    head: 'At rest',
+    cell: ({ rest }) =>
+      rest === null ? (
+        ''
+      ) : (
+        <>
+          until <Day at={rest.untilMs} />{' '}
+          <small class="under quiet">
+            by <ByWhom by={rest.by} />
+          </small>
+        </>
+      ),
+  },
+  isAdmin
+    ? actionsColumn((row) => (
+        <ul class="action-list">
+          <RestLink row={row} verb="Change rest" />
+        </ul>
+      ))
+    : null,
+]
+
+const whatColumn: Column<AttentionRow> = {
+  head: 'What',
+  isUnlabelled: true,
+  cell: (row) => (
+    <div class="attention-what">
+      <KindMark kind={markOf(row.line.kind)} />
+      <div>
+        <EventSentence sentence={lineStatement(row)} />
+        <Hint row={row} />
+      </div>
+    </div>
+  ),
+}
+
+const Hint = ({ row }: { readonly row: AttentionRow }): JSX.Element => {
+  const hint = hintOf(row.line)
+  return hint === null ? (
+    ''
+  ) : (
+    <small class="under" safe>
+      {hint}
+    </small>
+  )
+}
+
+const whereColumn: Column<AttentionRow> = {
+  head: 'Where',
+  cell: ({ cellar, cellarTitle, line }) =>
+    cellar === null ? (
+      <span>
+        node <Name text={line.node ?? ''} />
+      </span>
+    ) : (
+      <a href={attribute(paths.cellar(cellar))}>
+        <Name text={cellarTitle} />
+      </a>
+    ),
+}
+
+const NextStep = (props: { readonly row: AttentionRow; readonly isAdmin: boolean }): JSX.Element => {
+  const { href, verb } = stepOf(props.row, props.isAdmin)
+  return (
+    <li>
+      <a class="action" href={attribute(href)}>
+        <span safe>{verb}</span>
+        <Name class="visually-hidden" text={`: ${textOf(lineStatement(props.row))}`} />
+      </a>
+    </li>
+  )
+}
+
+const RestLink = (props: { readonly row: AttentionRow; readonly verb: string }): JSX.Element => (
+  <ActionLink
+    href={attribute(paths.restAttention(attentionFields(props.row)))}
+    verb={props.verb}
+    of={`: ${textOf(lineStatement(props.row))}`}
+  />
+)

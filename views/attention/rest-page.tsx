@@ -1,0 +1,58 @@
+import { Layout } from '../frame/layout.tsx'
+import { EventSentence } from '../log/event-sentence.tsx'
+import { ConfirmCard } from '../parts/confirm-card.tsx'
+import { Choices } from '../parts/field.tsx'
+import { attribute } from '../parts/name.tsx'
+import { attentionFields, paths } from '../paths.ts'
+import type { Form, Shell } from '../types.ts'
+import { lineStatement } from './attention-sentences.ts'
+import type { AttentionRow } from './attention-types.ts'
+
+export const RestPage = (props: {
+  readonly shell: Shell
+  readonly row: AttentionRow
+  readonly form: Form<'days'>
+}): JSX.Element => {
+  const { shell, row, form } = props
+  const fields = attentionFields(row)
+  return (
+    <Layout shell={shell} title="Put to rest" section="attention" narrow>
+      <ConfirmCard
+        title="Put to rest?"
+        csrf={shell.csrf}
+        action={paths.restAttention()}
+        fault={form.faults.form}
+        fields={
+          <>
+            {fields.map(([name, text]) => (
+              <input type="hidden" name={name} value={attribute(text)} />
+            ))}
+            <Choices
+              name="days"
+              legend="For how long?"
+              choices={[
+                ['1', '1 day'],
+                ['7', '7 days'],
+                ['30', '30 days'],
+                ...(row.rest === null ? [] : [['0', 'End the rest now'] as const]),
+              ]}
+              chosen={form.values.days}
+              fault={form.faults.days}
+            />
+          </>
+        }
+        button={row.rest === null ? 'Put to rest' : 'Save'}
+        isDangerous={false}
+        cancel={paths.attention}
+      >
+        <p>
+          <EventSentence sentence={lineStatement(row)} />.
+        </p>
+        <p class="quiet">
+          The line moves to “At rest”, and the navigation no longer counts it. This holds for everybody, and the log
+          says who did it.
+        </p>
+      </ConfirmCard>
+    </Layout>
+  )
+}
