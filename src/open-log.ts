@@ -23,13 +23,8 @@ import {
   readPageEventsMax,
   storeBusyMsMax,
 } from './limits.ts'
-import {
-  BackupDamaged,
-  type BackupParts,
-  BackupRefused,
-  type WrittenBackup,
-  writeBackup,
-} from './log/backup/write-backup.ts'
+import { BackupRefused } from './log/backup/backup-files.ts'
+import { BackupDamaged, type BackupParts, type WrittenBackup, writeBackup } from './log/backup/write-backup.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import { DataFolderHeld, holdDataFolder, logPathIn } from './log/data-folder.ts'
 import {

@@ -194,7 +194,7 @@ const backup: ProgramDeps['backup'] = (config, wanted) =>
     tellFolderWarnings(config)
     // The service beside it goes first.
     yieldProcessor()
-    return backUpLog(config, { ...wanted, version, now: systemClock.now })
+    return backUpLog(config, { ...wanted, version, now: systemClock.now, onWarning: tellWarning })
   })
 
 const restore: Pick<ProgramDeps, 'checkBackup' | 'restore'> = {

@@ -9,7 +9,6 @@ import { isMalformed } from './sqlite/sqlite-faults.ts'
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
-const backupLockFileName = 'backup.lock'
 const folderMode = 0o700
 
 export class DataFolderUnwritable extends LogUnusable {}
@@ -78,9 +77,13 @@ export const holdDataFolder = (
   return { logPath, lockPath, release: lockFile(path, lockPath) }
 }
 
-/** One backup of a log at a time. Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
-export const holdBackups = (path: string): (() => void) => {
-  const lockPath = join(path, backupLockFileName)
+/**
+ * One backup of a log into a folder at a time. The lock is not in the data folder, whose disk can be full. Its file stays: if
+ * it was deleted, two backups could lock different files. Returns the function that releases the lock.
+ * @throws DataFolderUnwritable, DataFolderHeld
+ */
+export const holdBackups = (path: string, logId: string): (() => void) => {
+  const lockPath = join(path, `.cellarbook-${logId}.lock`)
   try {
     makeFolderFile(lockPath)
   } catch (cause) {

@@ -38,7 +38,7 @@ const lookAt = (path: string, of: 'folder' | 'file'): OwnerAndMode | null => {
 }
 
 const socketName = 'control.sock'
-const databases = ['log.db', 'log.lock', 'backup.lock', 'idempotency.db', 'ask.db', 'readings.db', 'beginning.db']
+const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.db', 'beginning.db']
 /** SQLite creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database. */
 const fileNames: readonly string[] = [
   socketName,

@@ -16,6 +16,9 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { instantText } from '../../domain/calendar.ts'
 
+/** Nothing that counts as a backup was written, and nothing was restored. */
+export class BackupRefused extends Error {}
+
 /** A file with this end is a backup of the log. */
 export const backupEnd = '.db'
 const manifestEnd = '.json'
@@ -60,18 +63,32 @@ export const readManifest = (path: string): Manifest | null => {
   }
 }
 
+/** @throws BackupRefused if there is a file, or a manifest, which can be of a file that was moved or compressed */
+export const assertFree = (path: string): void => {
+  const found = [path, manifestPathOf(path)].find((name) => existsSync(name))
+  if (found !== undefined) throw new BackupRefused(`Cannot write the backup to "${path}": "${found}" exists already`)
+}
+
 /**
- * The last step gives the file its name, so a backup is complete or absent. A kill before that leaves a manifest without a
- * file, which `deleteLeftovers` finds.
+ * The last step gives the file its name, so a backup is complete or absent. The manifest claims the name: of two backups
+ * that are written to one file at once, the second is refused. A kill before the last step leaves a manifest without a file.
  */
 export const publishBackup = (written: string, { path, manifest }: Backup): void => {
-  const manifestPath = manifestPathOf(path)
-  rmSync(manifestPath, { force: true })
-  writeFileSync(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-  syncPath(manifestPath)
   syncPath(written)
-  syncPath(dirname(path))
-  renameSync(written, path)
+  assertFree(path)
+  const manifestPath = manifestPathOf(path)
+  const file = openSync(manifestPath, 'wx', 0o600)
+  try {
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+    fsyncSync(file)
+    syncPath(dirname(path))
+    renameSync(written, path)
+  } catch (cause) {
+    rmSync(manifestPath, { force: true })
+    throw cause
+  } finally {
+    closeSync(file)
+  }
   syncPath(dirname(path))
 }
 
@@ -98,18 +115,14 @@ export const backupsOf = (logId: string, folder: string): readonly Backup[] =>
       return manifest?.logId === logId ? [{ path: backupPathOf(manifestPath), manifest }] : []
     })
 
-/** Of an earlier backup of this log that was ended before it was complete. */
-export const deleteLeftovers = (logId: string, folder: string): void => {
-  for (const { path } of backupsOf(logId, folder)) if (!existsSync(path)) rmSync(manifestPathOf(path))
-}
-
 /**
  * Keeps `newest` and the newest others of this log. A file stays if a person has named it, or if its size is not that of its
  * manifest. Returns the deleted paths.
  */
 export const deleteOldBackups = (newest: Backup, keep: number): readonly string[] => {
   const others = backupsOf(newest.manifest.logId, dirname(newest.path)).filter(
-    ({ path, manifest }) => path !== newest.path && isNamedByTime(path) && statSync(path).size === manifest.bytes,
+    ({ path, manifest }) =>
+      path !== newest.path && isNamedByTime(path) && statSync(path, { throwIfNoEntry: false })?.size === manifest.bytes,
   )
   const old = others.slice(keep - 1).map(({ path }) => path)
   for (const path of old) {

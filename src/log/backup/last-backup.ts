@@ -1,4 +1,4 @@
-import { closeSync, constants, writeSync } from 'node:fs'
+import { closeSync, constants, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
@@ -33,10 +33,14 @@ export const readLastBackup = async (dataDir: string): Promise<LastBackup | null
 
 /** @throws a system error */
 export const writeLastBackup = (dataDir: string, { endedAt, lastPosition, bytes, target }: LastBackup): void => {
-  const file = openFolderFile(pathIn(dataDir), 'replace')
+  const path = pathIn(dataDir)
+  // A full disk must not cut off what the file has.
+  const written = `${path}.new`
+  const file = openFolderFile(written, 'replace')
   try {
     writeSync(file, `${JSON.stringify({ endedAt, lastPosition, bytes, target })}\n`)
   } finally {
     closeSync(file)
   }
+  renameSync(written, path)
 }

@@ -8,8 +8,16 @@ import { openSqliteLog } from '../sqlite/sqlite-log.ts'
 import { readLogEnd } from '../tail/log-end.ts'
 import { damageText } from '../verify/damage-kinds.ts'
 import { verifyCopy } from '../verify/run-verify.ts'
-import { backupPathOf, isManifestPath, type Manifest, manifestPathOf, readManifest, syncPath } from './backup-files.ts'
-import { BackupDamaged, type BackupProgress, BackupRefused, digestFile } from './write-backup.ts'
+import {
+  BackupRefused,
+  backupPathOf,
+  isManifestPath,
+  type Manifest,
+  manifestPathOf,
+  readManifest,
+  syncPath,
+} from './backup-files.ts'
+import { BackupDamaged, type BackupProgress, digestFile } from './write-backup.ts'
 
 export type CheckedBackup = {
   /** Of the file. */

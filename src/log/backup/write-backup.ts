@@ -1,9 +1,9 @@
 import { SQLiteError } from 'bun:sqlite'
 import { createReadStream, existsSync, mkdirSync, realpathSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { instantText } from '../../domain/calendar.ts'
 import { isSystemError, messageOf } from '../../domain/error-message.ts'
-import { DataFolderHeld, holdBackups, logPathIn } from '../data-folder.ts'
+import { DataFolderHeld, DataFolderUnwritable, holdBackups, logPathIn } from '../data-folder.ts'
 import { makeFolderFile } from '../folder-file.ts'
 import { nextTurn } from '../pages-of-log.ts'
 import { faultOf } from '../sqlite/sqlite-faults.ts'
@@ -13,19 +13,17 @@ import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
 import { damageText } from '../verify/damage-kinds.ts'
 import { type VerifyProgress, verifyCopy } from '../verify/run-verify.ts'
 import {
+  assertFree,
   type Backup,
+  BackupRefused,
   backupEnd,
   backupNameAt,
-  deleteLeftovers,
   deleteOldBackups,
   type Manifest,
   publishBackup,
 } from './backup-files.ts'
 import { copyRows } from './copy-rows.ts'
 import { writeLastBackup } from './last-backup.ts'
-
-/** Nothing that counts as a backup was written, and nothing was restored. */
-export class BackupRefused extends Error {}
 
 export class BackupDamaged extends Error {}
 
@@ -46,6 +44,8 @@ export type BackupParts = Pick<EndCheck, 'marks'> & {
   readonly version: string
   readonly now: () => number
   readonly onProgress: (progress: BackupProgress) => void
+  /** The backup is complete, but what follows it failed. */
+  readonly onWarning: (warning: string) => void
 }
 
 export type WrittenBackup = Backup & { readonly deleted: readonly string[] }
@@ -60,22 +60,42 @@ export const writeBackup = async (parts: BackupParts): Promise<WrittenBackup> =>
   const { logId, bytes } = sizeOf(logPath)
   const path = pathOf(parts)
   const folder = dirname(path)
-  const release = hold(dataDir)
+  let release = (): void => {}
   try {
     makeFolder(folder, dataDir)
-    if (existsSync(path)) throw new BackupRefused(`Cannot write the backup to "${path}": it exists already`)
-    deleteLeftovers(logId, folder)
+    release = hold(folder, logId)
+    assertFree(path)
     assertRoom(folder, bytes, parts)
     const backup = await writeVerified({ logId, logPath, path }, parts)
-    const { lastPosition } = backup.manifest
-    const endedAt = Date.parse(backup.manifest.endedAt)
-    writeLastBackup(dataDir, { endedAt, lastPosition, bytes: backup.manifest.bytes, target: path })
-    return { ...backup, deleted: parts.keep === null ? [] : deleteOldBackups(backup, parts.keep) }
+    return { ...backup, deleted: finishBackup(backup, parts) }
   } catch (cause) {
     throw isSystemError(cause) ? cannotWrite(path, cause) : cause
   } finally {
     release()
   }
+}
+
+/** Returns the deleted paths. */
+const finishBackup = (backup: Backup, { dataDir, keep, onWarning }: BackupParts): readonly string[] => {
+  const { path, manifest } = backup
+  const { lastPosition, bytes } = manifest
+  try {
+    writeLastBackup(dataDir, { endedAt: Date.parse(manifest.endedAt), lastPosition, bytes, target: path })
+  } catch (cause) {
+    onWarning(`The backup was written, but "${dataDir}" cannot remember it: ${systemMessageOf(cause)}`)
+  }
+  try {
+    return keep === null ? [] : deleteOldBackups(backup, keep)
+  } catch (cause) {
+    onWarning(`The backup was written, but older ones cannot be deleted: ${systemMessageOf(cause)}`)
+    return []
+  }
+}
+
+/** Rethrows a bug. */
+const systemMessageOf = (cause: unknown): string => {
+  if (!isSystemError(cause)) throw cause
+  return messageOf(cause)
 }
 
 const cannotWrite = (path: string, cause: unknown): BackupRefused =>
@@ -98,20 +118,24 @@ const sizeOf = (logPath: string): { readonly logId: string; readonly bytes: numb
 const pathOf = ({ target, now }: BackupParts): string =>
   target.endsWith(backupEnd) ? resolve(target) : join(resolve(target), backupNameAt(now()))
 
-const hold = (dataDir: string): (() => void) => {
+const hold = (folder: string, logId: string): (() => void) => {
   try {
-    return holdBackups(dataDir)
+    return holdBackups(folder, logId)
   } catch (cause) {
+    if (cause instanceof DataFolderUnwritable) throw cannotWrite(folder, cause.cause)
     if (!(cause instanceof DataFolderHeld)) throw cause
-    throw new BackupRefused('Another backup of this log runs. Wait for its end', { cause })
+    throw new BackupRefused(`Another backup of this log into "${folder}" runs. Wait for its end`, { cause })
   }
 }
 
 const makeFolder = (folder: string, dataDir: string): void => {
+  if (`${realpathSync(existingOf(folder))}${sep}`.startsWith(`${realpathSync(dataDir)}${sep}`))
+    throw new BackupRefused(`Cannot write a backup into the data folder "${dataDir}": it would be lost with the log`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (realpathSync(folder) !== realpathSync(dataDir)) return
-  throw new BackupRefused(`Cannot write a backup into the data folder "${dataDir}": it would be lost with the log`)
 }
+
+/** The folder, or the nearest one above it that exists. */
+const existingOf = (folder: string): string => (existsSync(folder) ? folder : existingOf(dirname(folder)))
 
 /** On its own disk, the log would refuse readings if the backup took the reserve. */
 const assertRoom = (folder: string, bytes: number, { dataDir, reserveBytes }: BackupParts): void => {

@@ -16,6 +16,8 @@ import { systemClock } from '../../../src/clock.ts'
 import { systemEntropy } from '../../../src/entropy.ts'
 import { readLastBackup } from '../../../src/log/backup/last-backup.ts'
 import { checkBackup, restoreBackup } from '../../../src/log/backup/restore-backup.ts'
+import { type BackupProgress, writeBackup } from '../../../src/log/backup/write-backup.ts'
+import { holdBackups } from '../../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { cellarbook, environmentOf, newFolder, type Ran, root } from '../../support/cellarbook.ts'
 import { harmLog } from '../../support/logs/harm.ts'
@@ -41,6 +43,11 @@ const notCalled = (): never => {
   throw new Error('must not be called')
 }
 const manifestOf = (path: string): Record<string, unknown> => JSON.parse(readFileSync(`${path}.json`, 'utf8'))
+/** Without the lock, which stays. */
+const namesIn = (path: string): readonly string[] =>
+  readdirSync(path)
+    .filter((name) => !name.endsWith('.lock'))
+    .sort()
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 describe('cellarbook backup', () => {
@@ -67,9 +74,67 @@ describe('cellarbook backup', () => {
   test('replaces no file, and needs a folder for --keep', async () => {
     const before = readFileSync(backup)
     const again = await run(dataDir, 'backup', backup)
-    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('it exists already')])
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('exists already')])
     expect(readFileSync(backup).equals(before)).toBe(true)
     expect((await run(dataDir, 'backup', at('other.db'), '--keep', '2')).exitCode).toBe(64)
+    writeFileSync(at('moved.db.json'), 'the manifest of a file that was moved')
+    expect((await run(dataDir, 'backup', at('moved.db'))).stderr).toContain('moved.db.json" exists already')
+    expect(readFileSync(at('moved.db.json'), 'utf8')).toBe('the manifest of a file that was moved')
+    expect(existsSync(at('moved.db'))).toBe(false)
+  })
+
+  test.each(['once.db', 'once.db.json'])('replaces no %s that came while it was written', async (name) => {
+    const target = at(`during-${name}`)
+    const path = join(target, 'once.db')
+    const parts = { dataDir, target: path, keep: null, reserveBytes: 0, version: '0', now: () => 0 }
+    const onProgress = ({ phase }: BackupProgress) =>
+      phase === 'hashing' && writeFileSync(join(target, name), 'of another log')
+    const backingUp = writeBackup({ ...parts, onProgress, onWarning: notCalled })
+    await expect(backingUp).rejects.toThrow('exists already')
+    const again = writeBackup({ ...parts, onProgress: notCalled, onWarning: notCalled })
+    await expect(again).rejects.toThrow('exists already')
+    expect(namesIn(target)).toEqual([name])
+    expect(readFileSync(join(target, name), 'utf8')).toBe('of another log')
+  })
+
+  test('is refused while another backup of this log into the folder runs', async () => {
+    const target = at('locked')
+    mkdirSync(target)
+    const release = holdBackups(target, String(manifestOf(backup)['logId']))
+    const [copied, elsewhere] = [at('copied'), at('elsewhere')]
+    cpSync(dataDir, copied, { recursive: true })
+    const refused = await run(copied, 'backup', target)
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('Another backup of this log')])
+    expect((await run(copied, 'backup', elsewhere)).exitCode).toBe(0)
+    release()
+    expect((await run(copied, 'backup', target)).exitCode).toBe(0)
+  })
+
+  test('makes only backup.json in the data folder, and succeeds without it', async () => {
+    const [full, target] = [at('full-disk'), at('of-full-disk')]
+    await run(full, 'cellar', 'create', 'wine')
+    const before = readdirSync(full)
+    const { lines } = await run(full, 'backup', target, '--json')
+    expect(readdirSync(full).filter((name) => !before.includes(name) && !name.startsWith('log.db-'))).toEqual([
+      'backup.json',
+    ])
+    const remembered = readFileSync(join(full, 'backup.json'), 'utf8')
+    mkdirSync(join(full, 'backup.json.new'))
+    const next = await run(full, 'backup', target, '--keep', '1', '--json')
+    expect([next.exitCode, next.stderr]).toEqual([0, expect.stringContaining('cannot remember it')])
+    expect(next.lines).toMatchObject([{ deleted: [lines[0]?.['path']] }])
+    expect(readFileSync(join(full, 'backup.json'), 'utf8')).toBe(remembered)
+  })
+
+  test('succeeds with a warning if an older backup cannot be deleted', async () => {
+    const target = at('stuck')
+    const { lines } = await run(dataDir, 'backup', target, '--json')
+    const manifestPath = `${lines[0]?.['path']}.json`
+    const other = join(target, 'cellarbook-20200101T000000000Z.db')
+    symlinkSync(manifestPath, `${other}.json`)
+    symlinkSync(other, other)
+    const { exitCode, stderr } = await run(dataDir, 'backup', target, '--keep', '1')
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('older ones cannot be deleted: ELOOP')])
   })
 
   test('keeps the newest of this log in a folder, and every other file', async () => {
@@ -108,24 +173,25 @@ describe('cellarbook backup', () => {
     expect(readFileSync(first, 'utf8')).toBe('a letter')
   })
 
-  test('clears what a killed backup of this log left, and nothing of another log', async () => {
+  test('clears what a killed backup left, and keeps manifests of moved files', async () => {
     const target = at('killed')
     mkdirSync(target)
     const { logId } = manifestOf(backup)
     const manifest = readFileSync(`${backup}.json`, 'utf8')
-    writeFileSync(join(target, 'cut-off.db.json'), manifest)
-    writeFileSync(join(target, 'others.db.json'), manifest.replace(String(logId), crypto.randomUUID()))
+    const compressed = 'cellarbook-20200101T000000000Z.db.json'
+    writeFileSync(join(target, compressed), manifest)
     writeFileSync(join(target, `.cellarbook-${logId}.partial`), 'half')
-    const { lines } = await run(dataDir, 'backup', target, '--json')
+    const { lines, stderr } = await run(dataDir, 'backup', target, '--keep', '1', '--json')
+    expect(stderr).not.toContain('warning')
     const name = String(lines[0]?.['path']).slice(target.length + 1)
-    expect(readdirSync(target).sort()).toEqual([name, `${name}.json`, 'others.db.json'])
+    expect(namesIn(target)).toEqual([compressed, name, `${name}.json`])
   })
 
   test('writes nothing where the disk has too little room besides the reserve', async () => {
     const environment = { DATA_DIR: dataDir, EVENTSTORE_URL: '', DISK_RESERVE: '8191TiB' }
     const { exitCode, stderr } = await cellarbook(['backup', at('full')], environment)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('the disk has too little room')])
-    expect(readdirSync(at('full'))).toEqual([])
+    expect(namesIn(at('full'))).toEqual([])
   })
 
   test('leaves nothing when the disk takes no more bytes', async () => {
@@ -144,7 +210,7 @@ describe('cellarbook backup', () => {
     })
     expect(await new Response(child.stderr).text()).toContain('Cannot write the backup to')
     expect(await child.exited).toBe(1)
-    expect(readdirSync(at('bounded'))).toEqual([])
+    expect(namesIn(at('bounded'))).toEqual([])
   })
 
   test('of a damaged log ends with 65, and leaves nothing', async () => {
@@ -153,7 +219,7 @@ describe('cellarbook backup', () => {
     harmLog(damaged, (database) => database.run('UPDATE events SET recorded_at = recorded_at + 1 WHERE position = 2'))
     const { exitCode, stderr } = await run(damaged, 'backup', at('of-damaged'))
     expect([exitCode, stderr]).toEqual([65, expect.stringContaining('the row does not match its checksum')])
-    expect(readdirSync(at('of-damaged'))).toEqual([])
+    expect(namesIn(at('of-damaged'))).toEqual([])
   })
 
   test('of a log without its end is refused', async () => {
@@ -168,6 +234,11 @@ describe('cellarbook backup', () => {
   test('refuses the data folder, a place without a log, and EventStoreDB', async () => {
     symlinkSync(dataDir, at('link'))
     expect((await run(dataDir, 'backup', at('link'))).stderr).toContain('it would be lost with the log')
+    mkdirSync(at('own', 'below'), { recursive: true })
+    cpSync(dataDir, at('own'), { recursive: true })
+    const below = await run(at('own'), 'backup', at('own', 'below', 'new'))
+    expect(below.stderr).toContain('it would be lost with the log')
+    expect(readdirSync(at('own', 'below'))).toEqual([])
     expect((await run(at('nowhere'), 'backup', at('new'))).exitCode).toBe(78)
     const store = await cellarbook(['backup', at('new')], {
       DATA_DIR: dataDir,
