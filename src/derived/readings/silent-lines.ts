@@ -5,7 +5,6 @@ import type { SilenceRule } from '../../domain/attention/silence-rules.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
 import { numbersNamed } from './keg-list.ts'
 import { cellarNamed, kegNumberOf, kegOfNumber, kegsPassedPerStep, readingsAskedPerStep } from './keg-rows.ts'
-import type { KegName } from './shown-kegs.ts'
 
 export type SilenceWanted = {
   readonly cellar: string
@@ -54,16 +53,11 @@ export function* silentLines(database: Database, wanted: SilenceWanted): Generat
   const judged = yield* judgedKegs(database, cellar.number, wanted)
   const { nextMs } = judged
   const known = { database, cellar: cellar.number, judged, standing: wanted.standing.filter(isOfSilence) }
-  const silent = yield* namedSilent(known)
-  if (silent.length === 0) return { ...nothingSilent, nextMs }
-  const isWhole = judged.overdue.size === judged.watched && hasRacks(database, cellar.number)
-  if (isWhole && isTogether(silent, known.standing, { kind: 'silent', sinceMs: 0 }))
+  const isWhole =
+    judged.silent.length > 0 && judged.overdue.size === judged.watched && hasRacks(database, cellar.number)
+  if (isWhole && isTogether(judged.silent, known.standing, { kind: 'silent', sinceMs: 0 }))
     return { lines: [lineOfMany({}, [...judged.overdue.values()])], more: 0, nextMs }
-  const lines: AttentionLine[] = []
-  for (const ofRack of Map.groupBy(silent, ({ rack }) => rack).values()) {
-    lines.push(...(yield* linesOfRack(known, ofRack)))
-    if (lines.length > silenceLinesMax) break
-  }
+  const lines = yield* linesOfRacks(known)
   return { lines: lines.slice(0, attentionLinesMax), more: Math.max(0, lines.length - attentionLinesMax), nextMs }
 }
 
@@ -79,44 +73,59 @@ type Known = {
   readonly standing: readonly AttentionLine[]
 }
 
-type NamedSilent = Silent & KegName & { readonly line: AttentionLine; readonly isStanding: boolean }
+/** Oldest first. Names are read only for as many racks as there is room for. */
+function* linesOfRacks(known: Known): Generator<void, readonly AttentionLine[]> {
+  const { database, cellar, judged, standing } = known
+  const canBe = judged.silent.filter(({ isSure }) => isSure || standing.length > 0)
+  const silent = new Map(canBe.map((keg) => [keg.number, keg]))
+  const lines: AttentionLine[] = []
+  for (const { number } of canBe.toSorted((a, b) => a.acceptedMs - b.acceptedMs)) {
+    const rack = silent.has(number) ? kegOfNumber(database, cellar, number)?.rack : undefined
+    if (rack === undefined) continue
+    lines.push(...(yield* linesOfRack(known, rack, silent)))
+    if (lines.length > silenceLinesMax) break
+  }
+  return lines
+}
 
-/** Oldest first. */
-function* namedSilent({ database, cellar, judged, standing }: Known): Generator<void, readonly NamedSilent[]> {
-  const named: NamedSilent[] = []
-  for (const [index, keg] of judged.silent.entries()) {
+/** Takes the kegs of the rack out of `silent`. */
+function* linesOfRack(
+  { database, cellar, judged, standing }: Known,
+  rack: string,
+  silent: Map<number, Silent>,
+): Generator<void, readonly AttentionLine[]> {
+  const { overdue, ruled } = judged
+  const numbers = yield* numbersNamed(database, cellar, { rack, words: [] })
+  const named: (Silent & { readonly line: AttentionLine; readonly isStanding: boolean })[] = []
+  for (const [index, number] of numbers.entries()) {
     if (index % readingsAskedPerStep === readingsAskedPerStep - 1) yield
-    if (!keg.isSure && standing.length === 0) continue
-    const name = kegOfNumber(database, cellar, keg.number)
-    if (name === null) continue
+    const keg = silent.get(number)
+    const name = keg === undefined ? null : kegOfNumber(database, cellar, number)
+    silent.delete(number)
+    if (keg === undefined || name === null) continue
     const line = { kind: 'silent', sinceMs: keg.acceptedMs, ...name, afterMs: keg.afterMs } as const
     const isStanding = standing.some((other) => covers(other, line))
-    if (keg.isSure || isStanding) named.push({ ...keg, ...name, line, isStanding })
+    if (keg.isSure || isStanding) named.push({ ...keg, line, isStanding })
   }
-  return named.sort((a, b) => a.acceptedMs - b.acceptedMs)
+  const watched = numbers.filter((number) => ruled.get(number) !== Number.POSITIVE_INFINITY)
+  const late = watched.flatMap((number) => overdue.get(number) ?? [])
+  const whole = { kind: 'silent', sinceMs: 0, rack } as const
+  const isNew = named.some(({ isStanding }) => !isStanding)
+  const isWhole = named.length > 0 && late.length === watched.length
+  return isWhole && (isNew || isKnown(standing, whole)) ? [lineOfMany({ rack }, late)] : named.map(({ line }) => line)
 }
 
 /**
- * A keg that was silent before, and another that is merely late, are no silent rack. So one of them must have become silent now, or
- * the whole was silent already.
+ * A keg that was silent before, and another that is merely late, are no silent whole. So one of them must have become silent now,
+ * or the whole was silent already.
  */
-const isTogether = (
-  silent: readonly NamedSilent[],
-  standing: readonly AttentionLine[],
-  whole: AttentionLine,
-): boolean => silent.some(({ isStanding }) => !isStanding) || standing.some((line) => covers(line, whole))
+const isTogether = (silent: readonly Silent[], standing: readonly AttentionLine[], whole: AttentionLine): boolean =>
+  isKnown(standing, whole) || silent.filter(({ isSure }) => isSure).length > kegsOf(standing)
 
-function* linesOfRack(known: Known, silent: readonly NamedSilent[]): Generator<void, readonly AttentionLine[]> {
-  const { database, cellar, judged, standing } = known
-  const { overdue, ruled } = judged
-  const [{ rack } = { rack: '' }] = silent
-  const numbers = yield* numbersNamed(database, cellar, { rack, words: [] })
-  const watched = numbers.filter((number) => ruled.get(number) !== Number.POSITIVE_INFINITY)
-  const late = watched.flatMap((number) => overdue.get(number) ?? [])
-  const isWhole = late.length === watched.length
-  if (isWhole && isTogether(silent, standing, { kind: 'silent', sinceMs: 0, rack })) return [lineOfMany({ rack }, late)]
-  return silent.map(({ line }) => line)
-}
+const isKnown = (standing: readonly AttentionLine[], whole: AttentionLine): boolean =>
+  standing.some((line) => covers(line, whole))
+
+const kegsOf = (standing: readonly AttentionLine[]): number => standing.reduce((sum, { count = 1 }) => sum + count, 0)
 
 const lineOfMany = (where: { readonly rack?: string }, acceptedMs: readonly number[]): AttentionLine => ({
   kind: 'silent',
