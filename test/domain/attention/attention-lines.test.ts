@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type AttentionLine,
+  attentionListBytesMax,
+  changeOf,
+  linesOf,
+  noLines,
+} from '../../../src/domain/attention/attention-lines.ts'
+import { ExcusedTimes, excusedTimesMax } from '../../../src/domain/attention/excused-times.ts'
+import { pastLines } from '../../../src/domain/attention/history.ts'
+import { keyLines } from '../../../src/domain/attention/key-lines.ts'
+import { type Refused, refusalHours, refusalLines } from '../../../src/domain/attention/refused-keys.ts'
+import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
+import type { KeyState } from '../../../src/domain/key.ts'
+import { nodeLines } from '../../../src/facts/node-lines.ts'
+
+const nowMs = Date.UTC(2026, 5, 1, 12, 30)
+const silent = (rack: string, keg?: string, sinceMs = nowMs): AttentionLine => ({
+  kind: 'silent',
+  sinceMs,
+  rack,
+  ...(keg !== undefined && { keg }),
+})
+const lines = (...now: AttentionLine[]) => ({ now, more: 0 })
+
+describe('changeOf()', () => {
+  test('neither ends nor begins a keg that its rack includes', () => {
+    const keg = lines(silent('r', 'k'))
+    const rack = lines(silent('r'))
+    expect(changeOf(keg, rack)).toEqual({ began: [silent('r')], ended: [], ...rack })
+    expect(changeOf(rack, keg)).toEqual({ began: [], ended: [silent('r')], ...keg })
+    expect(changeOf(rack, lines(silent('r', undefined, 1)))).toBeNull()
+  })
+
+  test('ends no line that may only have lost its room', () => {
+    const next = { now: [silent('a')], more: 1 }
+    expect(changeOf(lines(silent('a'), silent('b')), next)).toEqual({ began: [], ended: [], ...next })
+  })
+})
+
+test('linesOf() keeps a list below its bytes, the older lines first', () => {
+  const many = Array.from({ length: 300 }, (_, at) => silent(`rack-${at}-${'x'.repeat(100)}`, undefined, nowMs - at))
+  const { now, more } = linesOf(many, 5, noLines)
+  expect(JSON.stringify(now).length).toBeLessThanOrEqual(attentionListBytesMax + 2)
+  expect(now.length + more).toBe(305)
+  expect(now[0]?.sinceMs).toBe(nowMs - 299)
+})
+
+test('pastLines() finds a keg in the lines of its rack', () => {
+  const record = (atMs: number, ...now: AttentionLine[]) => ({
+    atMs,
+    now,
+    began: [],
+    ended: [],
+    more: 0,
+    stream: 's',
+    revision: 0,
+  })
+  const records = [record(1, silent('r')), record(2, silent('r', 'k')), record(3), record(4, silent('other'))]
+  expect(pastLines(records, { kind: 'silent', rack: 'r', keg: 'k' })).toEqual([
+    { line: silent('r'), beganMs: 1, endedMs: 3 },
+  ])
+})
+
+test('ExcusedTimes joins times that touch, and merges the oldest when it is full', () => {
+  const excused = new ExcusedTimes()
+  excused.add(0, 5)
+  excused.add(5, 7)
+  excused.add(9, 9)
+  expect(excused.times).toEqual([[0, 7]])
+  for (let at = 1; at <= excusedTimesMax; at += 1) excused.add(at * 100, at * 100 + 1)
+  expect(excused.times.length).toBe(excusedTimesMax)
+  expect(excused.times[0]).toEqual([0, 101])
+})
+
+describe('keyLines()', () => {
+  const by = { at: nowMs - 100 * dayMs, by: { kind: 'cli' } as const, reason: '' }
+  const key = (keyId: string, more: Partial<KeyState> = {}): KeyState => ({
+    ...{ keyId, cellar: 'c', label: '', note: '', secretHash: '', limit: null, expiresAt: null, predecessorId: null },
+    ...{ rotation: null, created: by, suspended: null, revoked: null, expiryRecorded: null, revision: 0, ...more },
+  })
+  const textOf = (one: KeyState, lastUsedAt: number | null, others: readonly KeyState[] = []) =>
+    keyLines([{ key: one, lastUsedAt }, ...others.map((other) => ({ key: other, lastUsedAt: nowMs }))], nowMs).map(
+      ({ kind, keyId, count }) => [kind, keyId ?? count].join(' '),
+    )
+
+  test('names a key that expires within 14 days if it is in use', () => {
+    const expiring = (ms: number) => key('a', { expiresAt: nowMs + ms })
+    expect(textOf(expiring(14 * dayMs), nowMs - dayMs + 1)).toEqual(['key_expires a'])
+    expect(textOf(expiring(14 * dayMs + 1), nowMs)).toEqual([])
+    expect(textOf(expiring(14 * dayMs), nowMs - dayMs)).toEqual([])
+    expect(textOf(expiring(0), nowMs - 1)).toEqual([])
+  })
+
+  test('counts keys that were not used for 90 days', () => {
+    expect(textOf(key('a'), nowMs - 90 * dayMs)).toEqual(['keys_unused 1'])
+    expect(textOf(key('a'), null)).toEqual(['keys_unused 1'])
+    expect(textOf(key('a'), nowMs - 90 * dayMs + 1)).toEqual([])
+    expect(textOf(key('a', { revoked: by }), null)).toEqual([])
+  })
+
+  test('names a rotation whose new key was not used for a week', () => {
+    const old = key('a', { rotation: { successorId: 'b', overlapMs: 0, superseded: null } })
+    const successor = (ms: number) => key('b', { created: { ...by, at: nowMs - ms } })
+    expect(textOf(old, nowMs, [successor(7 * dayMs)])).toEqual(['rotation_hangs a'])
+    expect(textOf(old, nowMs, [successor(7 * dayMs - 1)])).toEqual([])
+    expect(textOf(old, nowMs)).toEqual([])
+  })
+})
+
+describe('refusalLines()', () => {
+  const { last, before } = refusalHours(nowMs)
+  const found = (hours: Readonly<Record<number, number>>, code = 'RATE_LIMITED') => {
+    const from = (hour: number): readonly Refused[] => {
+      const count = Object.entries(hours).reduce((sum, [at, one]) => sum + (Number(at) >= hour ? one : 0), 0)
+      return count === 0 ? [] : [{ key: 'k', code, count }]
+    }
+    return refusalLines(nowMs, from).map(({ kind, count }) => `${kind} ${count}`)
+  }
+
+  test('looks at the last hour whose refusals all nodes have written', () => {
+    expect(last).toBe(Math.floor(nowMs / hourMs) - 1)
+    expect(refusalHours(nowMs - 11 * minuteMs).last).toBe(last - 1)
+  })
+
+  test('names a key that was refused in two hours one after the other', () => {
+    expect(found({ [before]: 10, [last]: 12 })).toEqual(['key_at_limit 12'])
+    expect(found({ [before]: 10, [last]: 12 }, 'KEY_EXPIRED')).toEqual(['key_refused 12'])
+    expect(found({ [before]: 9, [last]: 12 })).toEqual([])
+    expect(found({ [before]: 10, [last]: 9, [last + 1]: 50 })).toEqual([])
+  })
+
+  test('names a rise to more than ten times the usual refusals of an hour', () => {
+    expect(found({ [before - 5]: 240, [last]: 101 })).toEqual(['refusals_rise 101'])
+    expect(found({ [before - 5]: 240, [last]: 100 })).toEqual([])
+    expect(found({ [last]: 99 })).toEqual([])
+  })
+})
+
+test('nodeLines() names the disk, the check, the backup and the certificate near their ends', () => {
+  const kindsOf = (more: { full?: number; check?: 'sound' | 'failed' | null; backup?: number; ends?: number }) =>
+    nodeLines(
+      {
+        watch: {
+          diskFullInSeconds: more.full ?? null,
+          lastBackup:
+            more.backup === undefined ? null : { endedAt: more.backup, bytes: 0, lastPosition: 0, target: '' },
+        },
+        check: () => {
+          if (more.check === null) return null
+          return more.check === 'failed'
+            ? { kind: 'failed', at: nowMs, why: '' }
+            : { kind: 'sound', at: nowMs, events: 0 }
+        },
+        certificateEndsMs: () => more.ends ?? null,
+        startedMs: nowMs - 7 * dayMs + 1,
+      },
+      nowMs,
+    ).map(({ kind }) => kind)
+  expect(kindsOf({})).toEqual([])
+  expect(kindsOf({ full: (30 * dayMs) / 1_000, check: 'failed', ends: nowMs + 21 * dayMs })).toEqual([
+    'disk_fills',
+    'check_failed',
+    'certificate_ends',
+  ])
+  expect(kindsOf({ full: (30 * dayMs) / 1_000 + 1, ends: nowMs + 21 * dayMs + 1 })).toEqual([])
+  expect(kindsOf({ backup: nowMs - 7 * dayMs })).toEqual(['backup_old'])
+  expect(kindsOf({ backup: nowMs - 7 * dayMs, check: null })).toEqual([])
+})
