@@ -33,8 +33,8 @@ export const AttentionPage = (props: { readonly shell: Shell; readonly attention
         <AttentionLists attention={attention} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
       </Live>
       <p class="quiet">
-        The <a href={attribute(paths.log({ kind: 'attention' }))}>log</a> says what needed attention in the last 30
-        days.
+        The <a href={attribute(paths.log({ kind: 'attention' }))}>log</a> says what needed attention before, for up to
+        30 days.
       </p>
     </Layout>
   )

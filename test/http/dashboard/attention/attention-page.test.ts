@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { minuteMs } from '../../../../src/domain/calendar.ts'
+import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { paths } from '../../../../views/paths.ts'
 import { pass, readingsOf, startWatching, type WatchingService } from '../../../support/attention/watched-racks.ts'
@@ -76,6 +77,26 @@ describe('the page of what needs attention', () => {
     await pass([node], 2 * minuteMs, each)
     expect((await admin.get(paths.attention)).body).toContain('Nothing needs attention.')
     expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
+  })
+
+  test('renews the list and the number of an open page', async () => {
+    await stopRack()
+    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const leave = new AbortController()
+    const { body } = await fetch(node.url + paths.liveAttention, { headers: { Cookie: cookie }, signal: leave.signal })
+    await sentAs(admin, '1')
+    let text = ''
+    const decoder = new TextDecoder()
+    const read = (async () => {
+      for await (const chunk of body ?? []) {
+        text += decoder.decode(chunk, { stream: true })
+        if (text.includes('Attention</hx-partial>')) break
+      }
+    })()
+    await node.schedule.advance(liveHeartbeatMs + livePushMs)
+    await read
+    leave.abort()
+    expect(text).toContain('Nothing needs attention now, except what is at rest.')
   })
 
   test('puts a line to rest, says who did it, and shows it again later', async () => {
