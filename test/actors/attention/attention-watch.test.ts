@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { minuteMs } from '../../../src/domain/calendar.ts'
+import { attentionRecordsPerDayMax } from '../../../src/actors/attention/attention-records.ts'
+import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import {
   changesIn,
   pass,
@@ -213,4 +214,38 @@ test('a line is put to rest until a time, and is shown again after it', async ()
   expect(attention.current().map(({ rest }) => rest)).toEqual([{ untilMs, by: { kind: 'cli' } }])
   await pass([node], minuteMs, each)
   expect(attention.current().map(({ rest }) => rest)).toEqual([null])
+})
+
+test('a line that stays is recorded again before its record is purged', async () => {
+  const node = await start()
+  const { alive, each } = await sending(node)
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass([node], 15 * minuteMs, each)
+  node.clock.advance(15 * dayMs)
+  await pass([node], 3 * minuteMs, each)
+  expect((await changesIn(node.log)).slice(1)).toEqual([{ began: [], ended: [], now: ['silent rack-2'] }])
+})
+
+test('a cellar has a bounded number of records in a day, and then one in an hour', async () => {
+  const node = await start()
+  const { alive, each } = await sending(node)
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  const rule = { rack: 'rack-2', keg: null } as const
+  for (let round = 0; round < 60; round += 1) {
+    await pass([node], minuteMs + 15_000, each)
+    await node.core.attention.setRule(testCellar, { ...rule, after: round % 2 === 0 ? minuteMs : 'never' }, testAsker)
+  }
+  await pass([node], 2 * minuteMs, each)
+  const few = (await recordsIn(node.log)).length
+  expect(few).toBeGreaterThan(50)
+  for (let round = 0; round < 60; round += 1) {
+    await pass([node], minuteMs + 15_000, each)
+    await node.core.attention.setRule(testCellar, { ...rule, after: round % 2 === 0 ? minuteMs : 'never' }, testAsker)
+  }
+  const records = await recordsIn(node.log)
+  const late = records.slice(attentionRecordsPerDayMax)
+  expect(late.length).toBeLessThanOrEqual(1)
+  expect(records.length).toBeGreaterThanOrEqual(attentionRecordsPerDayMax)
 })
