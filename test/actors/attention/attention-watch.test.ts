@@ -227,7 +227,7 @@ test('a line that stays is recorded again before its record is purged', async ()
   expect((await changesIn(node.log)).slice(1)).toEqual([{ began: [], ended: [], now: ['silent rack-2'] }])
 })
 
-test('a cellar has a bounded number of records in a day, and then one in an hour', async () => {
+test('a cellar has a bounded number of records in a day', async () => {
   const node = await start()
   const { alive, each } = await sending(node)
   await pass([node], 15 * minuteMs, each)
@@ -248,4 +248,19 @@ test('a cellar has a bounded number of records in a day, and then one in an hour
   const late = records.slice(attentionRecordsPerDayMax)
   expect(late.length).toBeLessThanOrEqual(1)
   expect(records.length).toBeGreaterThanOrEqual(attentionRecordsPerDayMax)
+})
+
+test('a node whose clock is behind does not end what another node has recorded', async () => {
+  const log = await openFreshLog()
+  const first = await start({ log, clock: manualClock() })
+  const expiresAt = first.clock.now() + 14 * dayMs + minuteMs
+  const { key, keyId } = await first.createKey({ expiresAt })
+  expect((await first.postBatch(readingsOf(['rack-1'], first.clock.now()), key)).status).toBe(200)
+  await first.untilFolded(keyId, 2)
+  await pass([first], 3 * minuteMs)
+  const began = { began: [`key_expires ${keyId}`], ended: [], now: [`key_expires ${keyId}`] }
+  expect(await changesIn(log)).toEqual([began])
+  const second = await start({ log, clock: manualClock(expiresAt - 14 * dayMs - 10_000), seed: 2 })
+  await second.sweep()
+  expect(await changesIn(log)).toEqual([began])
 })
