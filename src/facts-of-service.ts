@@ -12,7 +12,7 @@ import type { Schedule } from './schedule.ts'
 
 export type FactParts = Pick<
   FactSources,
-  'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check' | 'certificateEndsMs'
+  'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check' | 'servedCertificate'
 > & {
   readonly core: Core
   readonly clocks: ClockTroubles

@@ -106,7 +106,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     derived,
     health,
     check: () => check?.view() ?? null,
-    certificateEndsMs: () => renewal?.endsAtMs ?? null,
+    servedCertificate: () => renewal,
     lastBackup: () => readLastBackup(config.dataDir),
   })
   facts = app.facts
@@ -243,7 +243,7 @@ const startCheck = (
 
 type ServedApp = App & { readonly live: LivePush; readonly facts: FactSources }
 
-type AppParts = Pick<FactParts, 'core' | 'derived' | 'check' | 'certificateEndsMs' | 'lastBackup'> & {
+type AppParts = Pick<FactParts, 'core' | 'derived' | 'check' | 'servedCertificate' | 'lastBackup'> & {
   readonly health: Health
 }
 

@@ -26,8 +26,8 @@ export type FactSources = {
   readonly clocks: () => ReadonlyMap<string, boolean>
   /** `null`: this node does not check its log. */
   readonly check: () => LogCheckView | null
-  /** In ms since 1970. `null`: no TLS. */
-  readonly certificateEndsMs: () => number | null
+  /** `null`: no TLS. */
+  readonly servedCertificate: () => { readonly endsAtMs: number; readonly warnsAtMs: number } | null
   readonly watch: {
     readonly loopLagSeconds: Histogram
     readonly lastBackup: BackupFact | null

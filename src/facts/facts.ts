@@ -246,9 +246,9 @@ const state = {
   certificateEnd: fact(
     'gauge',
     { name: 'cellarbook_certificate_end_timestamp_seconds', help: 'When the certificate of TLS_CERT ends.' },
-    ({ certificateEndsMs }) => {
-      const endsMs = certificateEndsMs()
-      return endsMs === null ? null : endsMs / 1_000
+    ({ servedCertificate }) => {
+      const endsAtMs = servedCertificate()?.endsAtMs
+      return endsAtMs === undefined ? null : endsAtMs / 1_000
     },
   ),
 }

@@ -3,7 +3,6 @@ import { dayMs } from '../domain/calendar.ts'
 import type { FactSources } from './declare-fact.ts'
 
 const diskWithinMs = 30 * dayMs
-const certificateWithinMs = 21 * dayMs
 const backupEveryMs = 7 * dayMs
 
 /** What somebody should look at on this node. */
@@ -11,9 +10,9 @@ export const nodeLines = (
   {
     watch,
     check,
-    certificateEndsMs,
+    servedCertificate,
     startedMs,
-  }: Pick<FactSources, 'check' | 'certificateEndsMs' | 'startedMs'> & {
+  }: Pick<FactSources, 'check' | 'servedCertificate' | 'startedMs'> & {
     readonly watch: Pick<FactSources['watch'], 'diskFullInSeconds' | 'lastBackup'>
   },
   nowMs: number,
@@ -27,8 +26,8 @@ export const nodeLines = (
   // Only a node with the embedded log checks it, and makes backups of its own.
   const backupDueMs = (watch.lastBackup?.endedAt ?? startedMs) + backupEveryMs
   if (checked !== null && nowMs >= backupDueMs) lines.push({ kind: 'backup_old', sinceMs: backupDueMs })
-  const endsMs = certificateEndsMs()
-  if (endsMs !== null && endsMs - nowMs <= certificateWithinMs)
-    lines.push({ kind: 'certificate_ends', sinceMs: Math.max(0, endsMs - certificateWithinMs), dueMs: endsMs })
+  const served = servedCertificate()
+  if (served !== null && nowMs >= served.warnsAtMs)
+    lines.push({ kind: 'certificate_ends', sinceMs: Math.max(0, served.warnsAtMs), dueMs: served.endsAtMs })
   return lines
 }

@@ -5,8 +5,8 @@ import type { Certificate } from './read-certificate.ts'
 import { CannotHandOver } from './shared-port.ts'
 
 export const certificateLookMs = 10_000
-/** Before the end of the certificate. */
-export const certificateWarnMs = 14 * 86_400_000
+/** Before the end of the certificate. Of one that is shorter than six weeks, the last third. */
+const certificateWarnMsMax = 14 * 86_400_000
 
 export type RenewalParts = {
   /** @throws if the files cannot be used */
@@ -45,10 +45,15 @@ export class CertificateRenewal {
     return this.#inUse.endsAtMs
   }
 
+  get warnsAtMs(): number {
+    const { beginsAtMs, endsAtMs } = this.#inUse
+    return Math.ceil(endsAtMs - Math.min(certificateWarnMsMax, (endsAtMs - beginsAtMs) / 3))
+  }
+
   trouble(): CertificateTrouble | null {
-    const leftMs = this.endsAtMs - this.#parts.now()
-    if (leftMs <= 0) return { kind: 'certificate_ended', why: `it ended at ${instant(this.endsAtMs)}` }
-    return leftMs > certificateWarnMs ? null : { kind: 'certificate_ends', why: `it ends at ${instant(this.endsAtMs)}` }
+    const nowMs = this.#parts.now()
+    if (nowMs >= this.endsAtMs) return { kind: 'certificate_ended', why: `it ended at ${instant(this.endsAtMs)}` }
+    return nowMs < this.warnsAtMs ? null : { kind: 'certificate_ends', why: `it ends at ${instant(this.endsAtMs)}` }
   }
 
   stop(): void {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { CertificateRenewal, certificateLookMs, certificateWarnMs } from '../../src/listen/certificate-renewal.ts'
+import { CertificateRenewal, certificateLookMs } from '../../src/listen/certificate-renewal.ts'
 import type { Certificate } from '../../src/listen/read-certificate.ts'
 import { CannotHandOver } from '../../src/listen/shared-port.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-schedule.ts'
@@ -157,7 +157,7 @@ describe('CertificateRenewal', () => {
   test('warns from 14 days before the end on, until the certificate is renewed', () => {
     let passedMs = 0
     const renewal = renewalOf(pair('first', 90), () => nowMs + passedMs)
-    passedMs = 90 * dayMs - certificateWarnMs - 1
+    passedMs = 76 * dayMs - 1
     expect(renewal.trouble()).toBeNull()
     passedMs += 1
     expect(renewal.trouble()).toEqual({ kind: 'certificate_ends', why: 'it ends at 2026-05-30T12:00:00.000Z' })
@@ -166,5 +166,16 @@ describe('CertificateRenewal', () => {
     read = () => pair('second', 180)
     renewal.lookNow()
     expect(renewal.trouble()).toBeNull()
+  })
+
+  test('warns in the last third of a short certificate', () => {
+    let passedMs = 0
+    // It has begun a day ago.
+    const renewal = renewalOf(pair('first', 5), () => nowMs + passedMs)
+    expect(renewal.warnsAtMs).toBe(nowMs + 3 * dayMs)
+    passedMs = 3 * dayMs - 1
+    expect(renewal.trouble()).toBeNull()
+    passedMs += 1
+    expect(renewal.trouble()?.kind).toBe('certificate_ends')
   })
 })

@@ -223,7 +223,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     reasons,
     isReady: () => isReady(reasons()),
     check: () => options.logCheck?.view() ?? null,
-    certificateEndsMs: () => null,
+    servedCertificate: () => null,
     lastBackup: async () => null,
     clocks: noClockTroubles(),
     derived: derived === null ? null : { ...derived, models: modelKinds.map(({ name }) => name) },

@@ -18,7 +18,7 @@ export const healthPages = (
     backup: { endedAt: nowMs - day / 12, bytes: 1.8e9 },
     models: ['idempotency', 'ask', 'readings'].map((name) => ({ name, isReady: true })),
     clockTroubles: [],
-    certificateEndsAt: nowMs + 80 * day,
+    certificate: { endsAtMs: nowMs + 80 * day, warnsAtMs: nowMs + 66 * day },
     version: '0.1.0',
     startedAt: nowMs - 12 * day,
     memoryBytes: 212e6,
@@ -40,14 +40,14 @@ export const healthPages = (
     backup: null,
     models: [{ name: 'ask', isReady: false }],
     clockTroubles: ['ahead', 'doubted'],
-    certificateEndsAt: nowMs - day,
+    certificate: { endsAtMs: nowMs - day, warnsAtMs: nowMs - 15 * day },
   }
   const away: HealthView = {
     ...sound,
     disk: null,
     store: { kind: 'eventstoredb', leader: null, connections: 3 },
     check: { kind: 'failed', at: nowMs - 60_000, why: texts('fault') },
-    certificateEndsAt: null,
+    certificate: null,
     settings: [],
   }
   const fresh: HealthView = {
@@ -55,7 +55,7 @@ export const healthPages = (
     disk: { freeBytes: 61e9, reserveBytes: 268_435_456, fullInMs: null },
     store: { kind: 'eventstoredb', leader: texts('url'), connections: 1 },
     check: { kind: 'waiting' },
-    certificateEndsAt: nowMs + 3 * day,
+    certificate: { endsAtMs: nowMs + 3 * day, warnsAtMs: nowMs - 11 * day },
   }
   return [
     { name: 'health', html: HealthPage({ shell, health: sound }) },

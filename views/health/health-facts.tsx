@@ -59,10 +59,10 @@ export const HealthFacts = (props: { readonly health: HealthView; readonly nowMs
             <Clock troubles={health.clockTroubles} />
           </Row>
           <Row term="Certificate">
-            {health.certificateEndsAt === null ? (
+            {health.certificate === null ? (
               <span class="quiet">None: this node has no TLS of its own</span>
             ) : (
-              <Certificate endsAt={health.certificateEndsAt} nowMs={nowMs} />
+              <Certificate {...health.certificate} nowMs={nowMs} />
             )}
           </Row>
         </dl>
@@ -217,19 +217,18 @@ const Clock = ({ troubles }: { readonly troubles: readonly ClockTrouble[] }): JS
     </>
   )
 
-/** As the alert CellarbookCertificateEnds. */
-const certificateSoonMs = 14 * 86_400_000
+type CertificateProps = NonNullable<HealthView['certificate']> & { readonly nowMs: number }
 
-const Certificate = (props: { readonly endsAt: number; readonly nowMs: number }): JSX.Element => {
-  const leftMs = props.endsAt - props.nowMs
+const Certificate = (props: CertificateProps): JSX.Element => {
+  const leftMs = props.endsAtMs - props.nowMs
   return (
     <>
-      {leftMs > certificateSoonMs ? null : (
+      {props.nowMs < props.warnsAtMs ? null : (
         <>
           <Pill look={leftMs <= 0 ? 'revoked' : 'soon'} word={leftMs <= 0 ? 'over' : 'ends soon'} />{' '}
         </>
       )}
-      {leftMs <= 0 ? 'Ended' : 'Ends'} <Ago at={props.endsAt} nowMs={props.nowMs} />
+      {leftMs <= 0 ? 'Ended' : 'Ends'} <Ago at={props.endsAtMs} nowMs={props.nowMs} />
     </>
   )
 }

@@ -15,7 +15,7 @@ export type HealthView = {
   readonly models: readonly { readonly name: string; readonly isReady: boolean }[]
   readonly clockTroubles: readonly ClockTrouble[]
   /** `null`: this node has no TLS of its own. */
-  readonly certificateEndsAt: number | null
+  readonly certificate: { readonly endsAtMs: number; readonly warnsAtMs: number } | null
   readonly version: string
   readonly startedAt: number
   readonly memoryBytes: number

@@ -26,7 +26,7 @@ export const healthView = (sources: FactSources, settings: readonly SettingView[
       .read(sources)
       .map(({ labels, value }) => ({ name: labels['model'] ?? '', isReady: value === 1 })),
     clockTroubles: clockKinds.filter((kind) => sources.clocks().get(kind) === true),
-    certificateEndsAt: milliseconds(one(facts.certificateEnd)),
+    certificate: sources.servedCertificate(),
     version: sources.version,
     startedAt: sources.startedMs,
     memoryBytes: one(facts.memory) ?? 0,
