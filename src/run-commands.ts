@@ -86,13 +86,15 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
     return tellLoss(why)
   }
 
-  const wasOnTerminal = process.stderr.isTTY === true
+  const terminal = [process.stderr, process.stdout].find(({ isTTY }) => isTTY)
   let service: RunningService | null = null
   const stopped = untilStopped({
-    isTerminalGone: () => wasOnTerminal && !isatty(process.stderr.fd),
+    isTerminalGone: () => terminal !== undefined && !isatty(terminal.fd),
     onReadAgain: () => {
-      if (service?.readAgain() !== true)
+      if (config.tls === null)
         lines.info('SIGHUP changes nothing: the service has no certificate. To use other settings, restart it')
+      else if (service === null) lines.info('the service starts: it reads its certificate again after that')
+      else service.readAgain()
     },
   })
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr, onLost }

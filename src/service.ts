@@ -67,8 +67,8 @@ export type ServiceParts = {
 
 export type RunningService = {
   drain(): Promise<void>
-  /** Reads changed files of the certificate now. False: there is none. */
-  readAgain(): boolean
+  /** Reads changed files of the certificate now. */
+  readAgain(): void
 }
 
 /** @throws CommandFailed */
@@ -129,10 +129,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const running = started.move()
   return {
     drain: () => running.disposeAsync(),
-    readAgain: () => {
-      renewal?.lookNow()
-      return renewal !== null
-    },
+    readAgain: () => renewal?.lookNow(),
   }
 }
 

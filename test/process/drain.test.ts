@@ -162,6 +162,29 @@ describe('a drain', () => {
     slowMs,
   )
 
+  test.skipIf(process.platform !== 'linux')(
+    'begins when the terminal is closed that has only the log lines',
+    async () => {
+      let shown = ''
+      const terminal = new Bun.Terminal({
+        data: (_, piece) => {
+          shown += new TextDecoder().decode(piece)
+        },
+      })
+      const service = Bun.spawn(['sh', '-c', `exec "${process.execPath}" src/main.ts serve 2> /dev/null`], {
+        cwd: root,
+        env: environmentOf({ DATA_DIR: folder.path }),
+        terminal,
+      })
+      await until(() => shown.includes('"msg":"listening"'))
+      terminal.close()
+      const repeat = setInterval(() => service.kill('SIGHUP'), sameSignalMsMax / 10)
+      expect(await service.exited).toBe(0)
+      clearInterval(repeat)
+    },
+    slowMs,
+  )
+
   test(
     'is ended by a second signal, but not by an echo of the first',
     async () => {

@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdDataFolder } from '../../../src/log/data-folder.ts'
 import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses } from '../../support/cellarbook.ts'
+import { selfSigned } from '../../support/certificate.ts'
 
 setDefaultTimeout(600_000)
 
@@ -76,17 +77,17 @@ describe('a folder in the place of a file', () => {
 })
 
 /** Starts a service that has to wait. `startProcess` would wait for the address. */
-const waitingStart = async (dataDir: string) => {
+const waitingStart = async (dataDir: string, environment = {}) => {
   const child = Bun.spawn([process.execPath, 'src/main.ts', 'serve'], {
     cwd: root,
-    env: environmentOf({ DATA_DIR: dataDir, ...embedded }),
+    env: environmentOf({ DATA_DIR: dataDir, ...embedded, ...environment }),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
   })
   const [stdout, stderr] = [gather(child.stdout), gather(child.stderr)]
   const told = await stdout.until(/\{.*"msg":"the data folder is in use: the start waits"\}/)
-  return { child, stderr, told: JSON.parse(told?.[0] ?? '{}') as unknown }
+  return { child, stdout, stderr, told: JSON.parse(told?.[0] ?? '{}') as unknown }
 }
 
 describe('a start', () => {
@@ -97,6 +98,21 @@ describe('a start', () => {
     expect(told).toMatchObject({ level: 'warn', why: expect.stringContaining('another process holds it') })
     held.release()
     expect(await stderr.until(/listens on/)).not.toBeNull()
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+  })
+
+  test('says at a SIGHUP that it reads its certificate later', async () => {
+    const dataDir = await folderWithLog()
+    const { cert, key } = selfSigned()
+    const environment = { TLS_CERT: join(dataDir, 'cert.pem'), TLS_KEY: join(dataDir, 'key.pem') }
+    writeFileSync(environment.TLS_CERT, cert)
+    writeFileSync(environment.TLS_KEY, key)
+    const held = holdDataFolder(dataDir)
+    const { child, stdout } = await waitingStart(dataDir, environment)
+    child.kill('SIGHUP')
+    expect((await stdout.until(/SIGHUP changes nothing|the service starts/))?.[0]).toBe('the service starts')
+    held.release()
     child.kill('SIGTERM')
     expect(await child.exited).toBe(0)
   })
