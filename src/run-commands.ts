@@ -109,7 +109,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
 
 const checkFiles: ProgramDeps['checkFiles'] = (config) =>
   failingAsCommand(async () => {
-    readCertificate(config)
+    await readCertificate(config)
     tellFolderWarnings(config)
     if (config.eventStore !== null) await checkStoreFiles(config.eventStore)
   })

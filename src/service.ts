@@ -90,7 +90,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
   // First: reading the log can take minutes. A wrong certificate is reported before, and Prometheus sees a start.
-  const certificate = readCertificate(config)
+  const certificate = await readCertificate(config)
   let facts: FactSources | null = null
   startMetrics(starting, () => facts)
 
@@ -129,7 +129,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const running = started.move()
   return {
     drain: () => running.disposeAsync(),
-    readAgain: () => renewal?.lookNow(),
+    readAgain: () => void renewal?.lookNow(),
   }
 }
 

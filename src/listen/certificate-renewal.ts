@@ -9,8 +9,8 @@ export const certificateLookMs = 10_000
 const certificateWarnMsMax = 14 * 86_400_000
 
 export type RenewalParts = {
-  /** @throws if the files cannot be used */
-  readonly read: () => Certificate
+  /** Rejects if the files cannot be used. */
+  readonly read: () => Promise<Certificate>
   /** False: not yet. @throws CannotHandOver, or another error that can pass */
   readonly replace: (certificate: Certificate) => boolean
   readonly now: () => number
@@ -21,6 +21,8 @@ export type RenewalParts = {
 export type CertificateTrouble = { readonly kind: 'certificate_ends' | 'certificate_ended'; readonly why: string }
 
 type Asked = { readonly isAsked: boolean }
+
+type Found = Certificate | { readonly fault: string }
 
 type Look = 'same' | 'renewed' | 'waits' | { readonly fault: string }
 
@@ -62,20 +64,24 @@ export class CertificateRenewal {
   }
 
   /** For a person who asks, and gets an answer in every case. */
-  lookNow(): void {
+  async lookNow(): Promise<void> {
     this.#refused = null
-    if (!this.#isStopped) this.#tell(this.#look({ isAsked: true }), { isAsked: true })
+    await this.#look({ isAsked: true })
   }
 
   #lookLater(): void {
-    this.#forget = this.#parts.schedule.after(certificateLookMs, () => {
-      this.#tell(this.#look({ isAsked: false }), { isAsked: false })
-      this.#lookLater()
+    this.#forget = this.#parts.schedule.after(certificateLookMs, async () => {
+      await this.#look({ isAsked: false })
+      if (!this.#isStopped) this.#lookLater()
     })
   }
 
-  #look({ isAsked }: Asked): Look {
-    const found = this.#read()
+  async #look(asked: Asked): Promise<void> {
+    const found = await this.#read()
+    if (!this.#isStopped) this.#tell(this.#use(found, asked), asked)
+  }
+
+  #use(found: Found, { isAsked }: Asked): Look {
     if ('fault' in found) return found
     if (isSamePair(found, this.#inUse)) return 'same'
     if (found.cert === this.#refused?.cert) return this.#refused
@@ -97,9 +103,9 @@ export class CertificateRenewal {
     return 'renewed'
   }
 
-  #read(): Certificate | { readonly fault: string } {
+  async #read(): Promise<Found> {
     try {
-      return this.#parts.read()
+      return await this.#parts.read()
     } catch (error) {
       return { fault: messageOf(error) }
     }

@@ -39,7 +39,7 @@ export const renewCertificate = (
   { config, clock, lines }: RenewalParts,
 ): CertificateRenewal =>
   new CertificateRenewal(first, {
-    read: () => readCertificate(config) ?? first,
+    read: async () => (await readCertificate(config)) ?? first,
     replace: (next) => listener.replaceCertificate(next),
     now: clock.now,
     schedule: systemSchedule,

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { CommandFailed, exitCodes } from '../cli/exit-codes.ts'
 import type { Config } from '../config.ts'
@@ -13,9 +13,9 @@ export type Certificate = {
 }
 
 /** `null`: no TLS. @throws CommandFailed */
-export const readCertificate = ({ tls }: Pick<Config, 'tls'>): Certificate | null => {
+export const readCertificate = async ({ tls }: Pick<Config, 'tls'>): Promise<Certificate | null> => {
   if (tls === null) return null
-  const pair = readPair(tls)
+  const pair = await readPair(tls)
   try {
     createSecureContext(pair)
     const { validFrom, validTo } = new X509Certificate(pair.cert)
@@ -25,9 +25,13 @@ export const readCertificate = ({ tls }: Pick<Config, 'tls'>): Certificate | nul
   }
 }
 
-const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Pick<Certificate, 'cert' | 'key'> => {
+/** Beside requests: a read from a remote disk can take hours. */
+const readPair = async ({
+  certPath,
+  keyPath,
+}: NonNullable<Config['tls']>): Promise<Pick<Certificate, 'cert' | 'key'>> => {
   try {
-    return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
+    return { cert: await readFile(certPath, 'utf8'), key: await readFile(keyPath, 'utf8') }
   } catch (cause) {
     throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${messageOf(cause)}`, cause)
   }

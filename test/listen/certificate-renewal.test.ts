@@ -18,7 +18,7 @@ const broken = (why: string) => (): never => {
 
 let schedule: DrivenSchedule
 let lines: string[]
-let read: () => Certificate
+let read: () => Certificate | Promise<Certificate>
 let replace: (certificate: Certificate) => boolean
 let used: string[]
 
@@ -29,7 +29,7 @@ const renewalOf = (first: Certificate, now = () => nowMs): CertificateRenewal =>
   read = () => first
   const sink = { info: line('info'), warn: line('warn') }
   return new CertificateRenewal(first, {
-    read: () => read(),
+    read: async () => read(),
     replace: (next) => replace(next),
     now,
     schedule,
@@ -77,7 +77,7 @@ describe('CertificateRenewal', () => {
     await schedule.advance(certificateLookMs)
     expect(used).toEqual(written.slice(-1))
     read = () => pair('second')
-    renewal.lookNow()
+    await renewal.lookNow()
     expect(used.slice(1)).toEqual(['certificate second'])
   })
 
@@ -99,10 +99,10 @@ describe('CertificateRenewal', () => {
   test.each([
     [{ endsAtMs: nowMs }, 'the new one ended at 2026-03-01T12:00:00.000Z'],
     [{ beginsAtMs: nowMs + 1 }, 'the new one begins at 2026-03-01T12:00:00.001Z'],
-  ])('does not use a certificate with %p', (times, why) => {
+  ])('does not use a certificate with %p', async (times, why) => {
     const renewal = renewalOf(pair('first'))
     read = () => ({ ...pair('second'), ...times })
-    renewal.lookNow()
+    await renewal.lookNow()
     expect([used, lines.length]).toEqual([[], 1])
     expect(lines[0]).toContain(why)
   })
@@ -128,7 +128,7 @@ describe('CertificateRenewal', () => {
     read = () => pair('second')
     for (let looks = 0; looks < 4; looks += 1) await schedule.advance(certificateLookMs)
     expect([tries, lines.length]).toEqual([1, 1])
-    renewal.lookNow()
+    await renewal.lookNow()
     expect([tries, lines.length]).toEqual([2, 2])
   })
 
@@ -136,7 +136,7 @@ describe('CertificateRenewal', () => {
     const renewal = renewalOf(pair('first'))
     replace = () => false
     read = () => pair('second')
-    renewal.lookNow()
+    await renewal.lookNow()
     expect(lines[0]).toStartWith('info the renewal before this one has not ended')
     replace = ({ cert }) => used.push(cert) > 0
     await schedule.advance(certificateLookMs)
@@ -145,16 +145,36 @@ describe('CertificateRenewal', () => {
 
   test('answers a person who asks, and reads no more after stop()', async () => {
     const renewal = renewalOf(pair('first'))
-    renewal.lookNow()
+    await renewal.lookNow()
     expect(lines).toEqual(['info the certificate has not changed {"validUntil":"2026-05-30T12:00:00.000Z"}'])
     renewal.stop()
     read = () => pair('second')
     await schedule.advance(2 * certificateLookMs)
-    renewal.lookNow()
+    await renewal.lookNow()
     expect([used, lines.length]).toEqual([[], 1])
   })
 
-  test('warns from 14 days before the end on, until the certificate is renewed', () => {
+  test('waits for a read that hangs, and after stop() does not use it', async () => {
+    const renewal = renewalOf(pair('first'))
+    let hanging = Promise.withResolvers<Certificate>()
+    let reads = 0
+    read = () => {
+      reads += 1
+      return hanging.promise
+    }
+    await schedule.advance(5 * certificateLookMs)
+    expect(reads).toBe(1)
+    hanging.resolve(pair('second'))
+    await schedule.quiet()
+    hanging = Promise.withResolvers()
+    await schedule.advance(certificateLookMs)
+    renewal.stop()
+    hanging.resolve(pair('second'))
+    await schedule.advance(5 * certificateLookMs)
+    expect([reads, used, lines]).toEqual([2, [], []])
+  })
+
+  test('warns from 14 days before the end on, until the certificate is renewed', async () => {
     let passedMs = 0
     const renewal = renewalOf(pair('first', 90), () => nowMs + passedMs)
     passedMs = 76 * dayMs - 1
@@ -164,7 +184,7 @@ describe('CertificateRenewal', () => {
     passedMs = 90 * dayMs
     expect(renewal.trouble()).toEqual({ kind: 'certificate_ended', why: 'it ended at 2026-05-30T12:00:00.000Z' })
     read = () => pair('second', 180)
-    renewal.lookNow()
+    await renewal.lookNow()
     expect(renewal.trouble()).toBeNull()
   })
 

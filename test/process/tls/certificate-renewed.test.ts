@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { cellarbook, newFolder, type ServiceProcess, startedProcesses, textOf } from '../../support/cellarbook.ts'
@@ -142,6 +143,25 @@ describe.skipIf(process.platform !== 'linux')('a renewed certificate', () => {
       service.signal('SIGHUP')
       expect(await service.exited).toBe(0)
       expect(service.stdout()).not.toContain('a new certificate is in use')
+    },
+    slowMs,
+  )
+
+  test(
+    'whose file hangs holds up no request',
+    async () => {
+      const first = selfSigned()
+      install(first)
+      const service = await start(dataDir, { environment })
+      rmSync(environment.TLS_KEY)
+      Bun.spawnSync(['mkfifo', environment.TLS_KEY])
+      service.signal('SIGHUP')
+      // Opens when the service reads there.
+      const writer = await open(environment.TLS_KEY, 'w')
+      expect(await ask(service)).toBe(fingerprintOf(first))
+      await writer.close()
+      expect(await service.untilStdout(/the changed certificate cannot be used/)).not.toBeNull()
+      expect(await service.stop()).toBe(0)
     },
     slowMs,
   )
