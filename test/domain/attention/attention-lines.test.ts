@@ -138,7 +138,7 @@ describe('refusalLines()', () => {
 })
 
 test('nodeLines() names the disk, the check, the backup and the certificate near their ends', () => {
-  const kindsOf = (more: { full?: number; check?: 'sound' | 'failed' | null; backup?: number; ends?: number }) =>
+  const kindsOf = (more: { full?: number; check?: 'sound' | 'failed' | null; backup?: number; warnsAtMs?: number }) =>
     nodeLines(
       {
         watch: {
@@ -152,18 +152,19 @@ test('nodeLines() names the disk, the check, the backup and the certificate near
             ? { kind: 'failed', at: nowMs, why: '' }
             : { kind: 'sound', at: nowMs, events: 0 }
         },
-        certificateEndsMs: () => more.ends ?? null,
+        servedCertificate: () =>
+          more.warnsAtMs === undefined ? null : { warnsAtMs: more.warnsAtMs, endsAtMs: nowMs + dayMs },
         startedMs: nowMs - 7 * dayMs + 1,
       },
       nowMs,
     ).map(({ kind }) => kind)
   expect(kindsOf({})).toEqual([])
-  expect(kindsOf({ full: (30 * dayMs) / 1_000, check: 'failed', ends: nowMs + 21 * dayMs })).toEqual([
+  expect(kindsOf({ full: (30 * dayMs) / 1_000, check: 'failed', warnsAtMs: nowMs })).toEqual([
     'disk_fills',
     'check_failed',
     'certificate_ends',
   ])
-  expect(kindsOf({ full: (30 * dayMs) / 1_000 + 1, ends: nowMs + 21 * dayMs + 1 })).toEqual([])
+  expect(kindsOf({ full: (30 * dayMs) / 1_000 + 1, warnsAtMs: nowMs + 1 })).toEqual([])
   expect(kindsOf({ backup: nowMs - 7 * dayMs })).toEqual(['backup_old'])
   expect(kindsOf({ backup: nowMs - 7 * dayMs, check: null })).toEqual([])
 })
