@@ -26,11 +26,14 @@ export class RequestFigures {
   }
 
   count(route: string, status: number): void {
-    const codes = this.#codes.get(route) ?? this.know(route)
-    codes.set(status, (codes.get(status) ?? 0) + 1)
+    countCode(this.#codes.get(route) ?? this.know(route), status)
   }
 
   countRefused(code: string, count: number): void {
     this.refused.set(code, (this.refused.get(code) ?? 0) + count)
   }
+}
+
+export const countCode = (codes: Map<number, number>, status: number): void => {
+  codes.set(status, (codes.get(status) ?? 0) + 1)
 }

@@ -2,6 +2,7 @@ import type { Accepted } from '../../actors/core-interface.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ItemRefusal, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import { codeOf, type Problem, problemOf, problemResponse } from '../problem.ts'
+import { clientGoneStatus, countCode } from '../request-figures.ts'
 import { traceContextOf } from '../trace-context.ts'
 import { batchBody, checkBody, successBody } from './answer-bodies.ts'
 import {
@@ -27,26 +28,35 @@ import {
 /** First checks the API key, whatever the path and the method. A bug causes a 500 for this request only. */
 export const answerApiRequest = async (deps: ApiDeps, request: Request, asked: AskedRoute): Promise<Response> => {
   const { core, lines } = deps
-  const { route, isStoring } = asked
   const nowMs = core.clock.now()
   const requestId = core.entropy.requestId(nowMs)
   let keyId: string | null = null
   try {
     const { key, refusal } = authenticate(core.projections.keys, request.headers, nowMs)
     keyId = key?.keyId ?? null
-    const arrived = { request, requestId, isStoring, names: null }
-    if (key === null) return refuseKey(deps, { ...arrived, key }, refusal)
-    if (refusal !== null) return refuseKey(deps, { ...arrived, key }, refusal)
-    const call: ApiCall = { ...arrived, key, arrivedMs: 0, bodyBytes: 0, packedBytes: 0, isCharged: false }
-    const result = await route(call)
+    if (key === null) return refuseKey(deps, { asked, request, requestId, key, names: null }, refusal)
+    if (refusal !== null) return refuseKey(deps, { asked, request, requestId, key, names: null }, refusal)
+    const call: ApiCall = {
+      asked,
+      request,
+      requestId,
+      key,
+      arrivedMs: 0,
+      bodyBytes: 0,
+      packedBytes: 0,
+      isCharged: false,
+      names: null,
+    }
+    const result = await asked.route(call)
     if (result === 'client_gone') {
-      asked.isGone = true
+      countCode(asked.codes, clientGoneStatus)
       chargeOnce(deps, call, costOfBrokenConnection)
       // A client that closed the connection can still read this answer. A 500 does not tell it that the reading was stored.
       return problemResponse(problemOf(internalError), plainHeaders(requestId))
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
   } catch (thrown) {
+    countCode(asked.codes, 500)
     lines.error('request failed', { requestId, ...traceContextOf(request.headers), keyId, error: thrownError(thrown) })
     return problemResponse(problemOf(internalError), plainHeaders(requestId))
   }
@@ -58,6 +68,7 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
   if ('rejected' in result) {
     return 'count' in result ? answerCheck(deps, call, result) : acceptBatch(deps, call, result)
   }
+  countCode(call.asked.codes, 200)
   if (result.repeats === null) noteStored(deps, call, 1)
   if (result.repeats !== null) chargeOnce(deps, call, costOfRepeat(call))
   else if (call.packedBytes > 0) chargeOnce(deps, call, costOfPackedReading(call))
@@ -75,7 +86,9 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
   headers['X-Receipt'] = `${stream}@${first}-${last}`
   if (repeats !== null) headers[replayedHeader] = 'true'
   addKeyHeaders(headers, call.key, usage)
-  return new Response(batchBody(batch, last - first + 1, 'stored'), { status: statusOfBatch(batch.rejected), headers })
+  const status = statusOfBatch(batch.rejected)
+  countCode(call.asked.codes, status)
+  return new Response(batchBody(batch, last - first + 1, 'stored'), { status, headers })
 }
 
 const noteStored = ({ requests }: ApiDeps, { arrivedMs }: ApiCall, readings: number): void =>
@@ -88,12 +101,14 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
   deps.lastChecks.set(call.key.keyId, deps.core.clock.now())
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
   addKeyHeaders(headers, call.key, accepted.usage)
+  const status = statusOfBatch(rejected ?? [])
+  countCode(call.asked.codes, status)
   if (rejected === null) return new Response(checkBody(accepted), { headers })
   const body = batchBody({ accepted, rejected }, count, 'would be stored')
-  return new Response(body, { status: statusOfBatch(rejected), headers })
+  return new Response(body, { status, headers })
 }
 
-type RefusedCall = Pick<ApiCall, 'request' | 'requestId' | 'names' | 'isStoring'> & {
+type RefusedCall = Pick<ApiCall, 'asked' | 'request' | 'requestId' | 'names'> & {
   readonly key: ApiCall['key'] | null
 }
 
@@ -116,14 +131,15 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
 /** For the log, the log lines and the key's page. A refused batch also counts each of its readings by its code. */
 const noteRefused = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal): Problem => {
   const { core, refusalLines, lastRefusals, addressOf, requests } = deps
-  const { request, requestId, key, names, isStoring } = call
+  const { asked, request, requestId, key, names } = call
   const problem = problemOf(refusal)
   const { status, code } = problem
   const atMs = core.clock.now()
   const keyId = key?.keyId ?? null
   core.refusals.note({ keyId, requestId, atMs, code, refusal, names, count: 1 })
   if (refusal.kind === 'batch_rejected') noteRejected(deps, call, refusal.rejected)
-  else if (isStoring) requests.countRefused(code, 1)
+  else if (asked.isStoring) requests.countRefused(code, 1)
+  countCode(asked.codes, status)
   const who = keyId === null ? { keyId, address: addressOf(request) } : { keyId }
   refusalLines.note({ requestId, ...traceContextOf(request.headers), status, code, ...who })
   const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
@@ -134,7 +150,7 @@ const noteRefused = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal):
 /** Leaves out names, which only a single reading has at hand. */
 const noteRejected = (
   { core, requests }: ApiDeps,
-  { requestId, key, isStoring }: RefusedCall,
+  { asked, requestId, key }: RefusedCall,
   rejected: readonly RejectedItem[],
 ): void => {
   const keyId = key?.keyId ?? null
@@ -148,7 +164,7 @@ const noteRejected = (
   for (const { refusal, count } of counts.values()) {
     const code = codeOf(refusal.kind)
     core.refusals.note({ keyId, requestId, atMs, code, refusal, names: null, count })
-    if (isStoring) requests.countRefused(code, count)
+    if (asked.isStoring) requests.countRefused(code, count)
   }
 }
 

@@ -43,7 +43,7 @@ export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
-  readonly isStoring: boolean
+  readonly asked: AskedRoute
   /** When the body had arrived, by `performance.now`. 0 until then. */
   arrivedMs: number
   /** The size of the unpacked body. 0 until the body is read. */
@@ -72,6 +72,6 @@ export type AskedRoute = {
   readonly route: ApiRoute
   /** False for a check of readings, and for paths without readings. */
   readonly isStoring: boolean
-  /** The client closed the connection, so nobody saw the answer. */
-  isGone: boolean
+  /** Of `RequestFigures`: answers of this route by status. */
+  readonly codes: Map<number, number>
 }

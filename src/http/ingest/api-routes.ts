@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { NameCache } from '../../domain/reading/name-cache.ts'
 import { refused } from '../../domain/refusal.ts'
 import { isUnderApi, meantPath } from '../path-spelling.ts'
-import { clientGoneStatus } from '../request-figures.ts'
 import { answerApiRequest } from './answer-api-request.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
@@ -24,7 +23,8 @@ export const apiRoutes = (deps: ApiDeps) => {
   const reading = ingestReading(deps, names)
   const batch = ingestBatch(deps, names)
   const api = (path: string, route: ApiRoute) => {
-    return ({ request }: { readonly request: Request }) => answerCounted(deps, request, { path, route })
+    const asked = { route, isStoring: storingPaths.has(path), codes: deps.requests.know(path) }
+    return ({ request }: { readonly request: Request }) => answerApiRequest(deps, request, asked)
   }
   const unread = { parse: 'none' } as const
   return new Elysia({ name: 'api' })
@@ -36,28 +36,12 @@ export const apiRoutes = (deps: ApiDeps) => {
     .all(
       '/api/*',
       ({ request, path }) => {
-        const counted = endpointPaths.includes(path)
-          ? { path, route: onlyPost }
-          : { path: '/api/*', route: unknownPath }
-        return answerCounted(deps, request, counted)
+        const isKnown = endpointPaths.includes(path)
+        const codes = deps.requests.know(isKnown ? path : '/api/*')
+        return answerApiRequest(deps, request, { route: isKnown ? onlyPost : unknownPath, isStoring: false, codes })
       },
       unread,
     )
-}
-
-/** Counts beside the answer. Waiting for it here would take a turn of the microtask queue for each reading. */
-const answerCounted = (
-  deps: ApiDeps,
-  request: Request,
-  { path, route }: { readonly path: string; readonly route: ApiRoute },
-): Promise<Response> => {
-  const asked = { route, isStoring: storingPaths.has(path) && route !== onlyPost, isGone: false }
-  const answer = answerApiRequest(deps, request, asked)
-  void answer.then(
-    ({ status }) => deps.requests.count(path, asked.isGone ? clientGoneStatus : status),
-    () => deps.requests.count(path, 500),
-  )
-  return answer
 }
 
 const onlyPost: ApiRoute = () => refused({ kind: 'method_not_allowed', allow: ['POST'] })
@@ -71,4 +55,6 @@ const unknownPath: ApiRoute = ({ request }) =>
 export const answerMisspeltPath =
   (deps: ApiDeps) =>
   (request: Request): Promise<Response> | null =>
-    isUnderApi(request.url) ? answerCounted(deps, request, { path: '/api/*', route: unknownPath }) : null
+    isUnderApi(request.url)
+      ? answerApiRequest(deps, request, { route: unknownPath, isStoring: false, codes: deps.requests.know('/api/*') })
+      : null
