@@ -18,8 +18,8 @@ import { appendUntilKnown } from '../stream/append-until-known.ts'
 
 /** Records of a cellar in one day (UTC). Later ones come once an hour. */
 export const attentionRecordsPerDayMax = 100
-/** Behind the last record of a stream lie at most some purges. */
-const lastEventsRead = 8
+/** Behind the last record lie at most the purges of the days until it is written again. */
+const lastEventsRead = 40
 const restsReadMax = 1_000
 
 /** The last record of a stream. `revision` is -1 before the first one. */

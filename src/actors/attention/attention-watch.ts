@@ -29,6 +29,8 @@ const partOfTime = 100
 export const excusedGraceMs = minuteMs
 /** A node whose heartbeat pauses longer was suspended, or its clock jumped. */
 const beatGapMs = 10 * heartbeatMs
+/** A record from further ahead is of a clock that was wrong. */
+const aheadMsMax = 10 * minuteMs
 /** Events of other nodes arrive in this time. */
 const lagMsMax = 5_000
 const refusedKeysMax = 1_000
@@ -44,7 +46,7 @@ export type AttentionParts = {
   readonly nodeLines: () => readonly AttentionLine[]
 }
 
-type Looked = { nextMs: number; refusedHour: number; refused: readonly AttentionLine[] }
+type Looked = { lookedMs: number; nextMs: number; refusedHour: number; refused: readonly AttentionLine[] }
 
 export class AttentionWatch {
   readonly #context: ActorContext
@@ -94,19 +96,31 @@ export class AttentionWatch {
   async #lookAtAll(): Promise<void> {
     try {
       await this.#records.loadRests()
-      for (const cellar of this.#context.projections.cellars.list()) {
-        if (this.#context.isStopping) break
-        if (this.#context.clock.now() >= this.#of(cellar).nextMs) await this.#lookAt(cellar)
-      }
-      if (!this.#context.isStopping) await this.#lookAtNode()
     } catch (error) {
-      if (!(error instanceof Outage)) this.#context.onBug(error)
+      return this.#report(error)
     }
+    for (const cellar of this.#context.projections.cellars.list()) {
+      if (this.#context.isStopping) return
+      // A record that cannot be read must not hide the other cellars.
+      if (this.#isDue(cellar)) await this.#lookAt(cellar).catch((error: unknown) => this.#report(error))
+    }
+    if (!this.#context.isStopping) await this.#lookAtNode().catch((error: unknown) => this.#report(error))
+  }
+
+  /** Also if the clock was set back since the last look. */
+  #isDue(cellar: CellarState): boolean {
+    const { lookedMs, nextMs } = this.#of(cellar)
+    const nowMs = this.#context.clock.now()
+    return nowMs >= nextMs || nowMs < lookedMs
+  }
+
+  #report(error: unknown): void {
+    if (!(error instanceof Outage)) this.#context.onBug(error)
   }
 
   #excuse(): void {
     const nowMs = this.#context.clock.now()
-    const isExcused = nowMs - this.#lastBeatMs > beatGapMs || this.#parts.isRefusing()
+    const isExcused = Math.abs(nowMs - this.#lastBeatMs) > beatGapMs || this.#parts.isRefusing()
     if (isExcused) this.#graceUntilMs = nowMs + excusedGraceMs
     if (nowMs <= this.#graceUntilMs) this.#excused.add(this.#lastBeatMs, nowMs)
     this.#lastBeatMs = nowMs
@@ -115,7 +129,7 @@ export class AttentionWatch {
   #of({ cellar }: CellarState): Looked {
     const known = this.#looked.get(cellar)
     if (known !== undefined) return known
-    const looked = { nextMs: 0, refusedHour: 0, refused: [] }
+    const looked = { lookedMs: 0, nextMs: 0, refusedHour: 0, refused: [] }
     this.#looked.set(cellar, looked)
     return looked
   }
@@ -124,7 +138,7 @@ export class AttentionWatch {
     const stream = attentionStream(cellar.cellar)
     const known = await this.#records.last(stream)
     const looked = this.#of(cellar)
-    const nowMs = Math.max(this.#context.clock.now(), known.recordedAt)
+    const nowMs = this.#nowAfter(known)
     const keptMs = recordsKeptMsOf(cellar.policy)
     let found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: true })
     // The file of the model can be some seconds old. So a change is found again with all readings that this node has.
@@ -142,7 +156,13 @@ export class AttentionWatch {
     if (!isWritten) return
     const hasSilent = found.now.some(({ kind }) => kind === 'silent') || found.more > 0
     const lookMs = hasSilent ? attentionLookMs : quietLookMs
-    looked.nextMs = nowMs + Math.max(Math.min(lookMs, found.nextMs - nowMs), partOfTime * found.tookMs)
+    looked.lookedMs = this.#context.clock.now()
+    looked.nextMs = looked.lookedMs + Math.max(Math.min(lookMs, found.nextMs - nowMs), partOfTime * found.tookMs)
+  }
+
+  #nowAfter({ recordedAt }: KnownRecord): number {
+    const nowMs = this.#context.clock.now()
+    return recordedAt > nowMs + aheadMsMax ? nowMs : Math.max(nowMs, recordedAt)
   }
 
   /** A node that has not heard of the newest readings would take all devices for silent. */
@@ -197,7 +217,7 @@ export class AttentionWatch {
   async #lookAtNode(): Promise<void> {
     const { node, nodeLines } = this.#parts
     const known = await this.#records.last(nodesAttentionStream)
-    const nowMs = Math.max(this.#context.clock.now(), known.recordedAt)
+    const nowMs = this.#nowAfter(known)
     const isDue = (line: AttentionLine): boolean => nowMs - (line.seenMs ?? 0) >= nodeLinesSeenMs
     const others = known.now.filter((line) => line.node !== node && nowMs - (line.seenMs ?? 0) < nodeLinesDroppedMs)
     const own = nodeLines().map((line) => ({ ...line, node, seenMs: nowMs }))

@@ -12,8 +12,12 @@ export class ExcusedTimes {
     return this.#times
   }
 
-  /** `fromMs` is not before the last time. */
+  /** `fromMs` is not before the last time, unless the clock was set back. */
   add(fromMs: number, toMs: number): void {
+    if (toMs < fromMs)
+      this.#times = this.#times
+        .filter(([beganMs]) => beganMs < toMs)
+        .map(([beganMs, endedMs]) => [beganMs, Math.min(endedMs, toMs)])
     if (toMs <= fromMs) return
     const last = this.#times.at(-1)
     if (last !== undefined && fromMs <= last[1]) this.#times.splice(-1, 1, [last[0], Math.max(last[1], toMs)])

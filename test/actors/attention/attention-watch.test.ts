@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { askedBy } from '../../../src/actors/asked-by.ts'
 import { attentionRecordsPerDayMax } from '../../../src/actors/attention/attention-records.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
+import { attentionStream } from '../../../src/domain/stream-names.ts'
+import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import {
   changesIn,
   pass,
@@ -11,6 +14,7 @@ import {
 } from '../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { lateLog } from '../../support/logs/late-log.ts'
+import { passingLog } from '../../support/logs/passing-log.ts'
 import type { ServiceOptions } from '../../support/test-service.ts'
 import { testAsker, testCellar } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
@@ -128,6 +132,63 @@ describe('a rack that stops', () => {
     await pass([next], 5 * minuteMs, each)
     expect(await changesIn(log)).toEqual([{ began: ['silent rack-1'], ended: [], now: ['silent rack-1'] }])
   })
+})
+
+describe('a rack that stops is found', () => {
+  test('after the clock was ahead for a while, and was set back', async () => {
+    const node = await start()
+    const { alive, each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    node.clock.leap(60 * minuteMs)
+    await pass([node], minuteMs / 2)
+    node.clock.leap(-60 * minuteMs)
+    await pass([node], 2 * minuteMs, each)
+    alive.delete('rack-2')
+    await pass([node], 15 * minuteMs, each)
+    expect((await changesIn(node.log)).at(-1)?.now).toEqual(['silent rack-2'])
+  })
+
+  test('although the records of another cellar cannot be read', async () => {
+    const log = await openFreshLog()
+    const other = attentionStream('a-damaged-one')
+    const read: EventLog['read'] = async (stream, options) => {
+      if (stream === other) throw new DamagedLog({ stream: other, revision: 0, position: null }, 'a test')
+      return log.read(stream, options)
+    }
+    const node = await start({ log: { ...passingLog(log), read } })
+    await node.core.cellars.create({ cellar: 'a-damaged-one', title: '' }, testAsker)
+    const { alive, each } = await sending(node)
+    await pass([node], 15 * minuteMs, each)
+    alive.delete('rack-2')
+    await pass([node], 15 * minuteMs, each)
+    expect((await changesIn(log)).at(-1)?.now).toEqual(['silent rack-2'])
+  })
+})
+
+test('a record is known again behind a month of purges', async () => {
+  const log = await openFreshLog()
+  const clock = manualClock()
+  const { alive, each } = await sending(await start({ log, clock }))
+  await pass(open, 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass(open, 15 * minuteMs, each)
+  const before = await changesIn(log)
+  for (const node of open.splice(0)) await node.stop()
+  const stream = attentionStream(testCellar)
+  for (let day = 0; day < 16; day += 1) {
+    const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+    const purged = {
+      id: `01a2264f-0000-7000-8000-${String(day).padStart(12, '0')}`,
+      type: 'RecordsPurged' as const,
+      recordedAt: clock.now(),
+      data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
+      metadata: askedBy(testAsker),
+    }
+    await log.append(stream, last?.revision ?? 'none', [purged])
+  }
+  await pass([await start({ log, clock, seed: 2 })], 5 * minuteMs)
+  expect(before.at(-1)?.now).toEqual(['silent rack-2'])
+  expect(await changesIn(log)).toEqual(before)
 })
 
 describe('nothing is silent', () => {
