@@ -79,7 +79,7 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
   const { stream, first, last, usage, repeats } = batch.accepted
   if (repeats === null) {
     noteStored(deps, call, last - first + 1)
-    noteRejected(deps, call, batch.rejected)
+    if (batch.rejected.length > 0) noteRejected(deps, call, batch.rejected)
   }
   chargeOnce(deps, call, repeats === null ? costOfBatch(batch, call) : costOfRepeat(call))
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
