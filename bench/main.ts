@@ -32,6 +32,7 @@ const { values, positionals } = parseArgs({
     what: { type: 'string' },
     refused: { type: 'string', default: '0' },
     scale: { type: 'string', default: '1' },
+    kegs: { type: 'string', default: '0' },
     folder: { type: 'string' },
     with: { type: 'string' },
   },
@@ -91,6 +92,7 @@ const compare = (storeUrl: string | null): Promise<void> => {
     storeUrl,
     refusedPerSecond,
     scale: Number(values.scale),
+    kegs: Number(values.kegs),
   })
 }
 

@@ -1,6 +1,8 @@
+import { batchReadingsMax } from '../src/limits.ts'
 import { median, percentile, table } from './figures.ts'
 import type { Burst, BurstMs, Bursts } from './load/bursts.ts'
 import { type StartedLoad, startLoad } from './load/load-process.ts'
+import { newRacksBody, postNewRacks, rackNames } from './load/new-racks.ts'
 import { createKey, type EmptyService, startEmptyService } from './servers.ts'
 import { busyMicrosecondsBetween, busyNanosecondsOf } from './watch/process-figures.ts'
 
@@ -15,6 +17,8 @@ export type ProcessorCost = {
   readonly refusedPerSecond: number
   /** A burst is this number of times as long. Work that the service does once a second then counts once for each second of load. */
   readonly scale: number
+  /** Both services have and watch this number of kegs before the first burst. */
+  readonly kegs: number
 }
 
 type Shape = {
@@ -55,6 +59,8 @@ const idleMs = 100
 const idleMicrosecondsMax = 1_000
 const idleTries = 20
 const cellar = 'wine-berlin1'
+/** From then on, a keg has a usual pause. */
+const requestsOfKeg = 3
 const refusedKeys = 64
 /** Enough that a long burst of batches stays below the highest limit of a key. */
 const acceptedKeys = 8
@@ -75,6 +81,7 @@ export const benchProcessorCost = async ({
   storeUrl,
   refusedPerSecond,
   scale,
+  kegs,
 }: ProcessorCost): Promise<void> => {
   const wanted = shapes
     .filter((shape) => what === null || shape.what === what)
@@ -86,16 +93,17 @@ export const benchProcessorCost = async ({
     let isOursFirst = true
     while (measured.length < rounds) {
       const next = Math.min(roundsPerProcess, rounds - measured.length)
-      const options = { checkout, storeUrl, refusedPerSecond, rounds: next, isOursFirst }
+      const options = { checkout, storeUrl, refusedPerSecond, kegs, rounds: next, isOursFirst }
       measured.push(...(await measurePair(shape, options)))
       isOursFirst = !isOursFirst
     }
     rows.push(...rowsOf(shape, measured))
   }
   const log = storeUrl === null ? 'the embedded log' : 'EventStoreDB'
+  const watched = kegs === 0 ? '' : `, beside ${kegs} kegs`
   const beside = refusedPerSecond === 0 ? '' : `, with its share of about ${refusedPerSecond} refused requests a second`
   console.log(
-    `\nProcessor time of a request${beside}, this checkout by ${checkout}, on ${log}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
+    `\nProcessor time of a request${beside}${watched}, this checkout by ${checkout}, on ${log}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
   )
   const head = [
     '',
@@ -111,7 +119,7 @@ export const benchProcessorCost = async ({
 
 type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Burst, BurstMs> }
 
-type PairOptions = Pick<ProcessorCost, 'checkout' | 'storeUrl' | 'refusedPerSecond'> & {
+type PairOptions = Pick<ProcessorCost, 'checkout' | 'storeUrl' | 'refusedPerSecond' | 'kegs'> & {
   readonly rounds: number
   /** True if the service of this checkout starts first. This alternates, so that neither version has an advantage. */
   readonly isOursFirst: boolean
@@ -119,13 +127,14 @@ type PairOptions = Pick<ProcessorCost, 'checkout' | 'storeUrl' | 'refusedPerSeco
 
 const measurePair = async (
   shape: Shape,
-  { checkout, storeUrl, refusedPerSecond, rounds, isOursFirst }: PairOptions,
+  { checkout, storeUrl, refusedPerSecond, kegs, rounds, isOursFirst }: PairOptions,
 ): Promise<readonly Round[]> => {
   await using started = new AsyncDisposableStack()
   const start = async (options: { readonly checkout?: string }): Promise<EmptyService> => {
     const service = await startEmptyService({ ...options, env: storeUrl === null ? {} : freshStore(storeUrl) })
     started.defer(() => service.stop())
     await service.ask({ op: 'create_cellar', cellar, title: '' })
+    await fillKegs(service, kegs)
     return service
   }
   const withLoad = async (service: EmptyService): Promise<Measured> => {
@@ -151,6 +160,17 @@ const measurePair = async (
   const measured: Round[] = []
   while (measured.length < rounds) measured.push(await measureRound(burst, { ours, theirs }))
   return measured
+}
+
+/** The requests are less than a minute apart, so all kegs are silent a minute later. A silent cellar is looked at most often. */
+const fillKegs = async (service: EmptyService, kegs: number): Promise<void> => {
+  const [plain] = rackNames
+  if (kegs === 0 || plain === undefined) return
+  const key = await createKey(service, cellar)
+  for (let request = 0; request < requestsOfKeg; request += 1) {
+    for (let batch = 0; batch < kegs / batchReadingsMax; batch += 1)
+      await postNewRacks(service.url, key, newRacksBody(cellar, plain, batch))
+  }
 }
 
 const keysOf = async (service: EmptyService, count: number): Promise<readonly string[]> => {
