@@ -11,6 +11,8 @@ export type Config = {
   /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
+  /** Names this node in what needs attention. */
+  readonly nodeName: string
   /** Readings are refused if the free disk space and the log's empty pages together are less than this. */
   readonly diskReserveBytes: number
   /** `null`: the embedded log. */
@@ -84,6 +86,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     allowInsecureHttp: take(variables.allowInsecureHttp),
     sessionIdleMs: take(variables.sessionIdle),
     allowSharedDataDir: take(variables.allowSharedDataDir),
+    nodeName: take(variables.nodeName),
     logLevel: take(variables.logLevel),
     program: programOf(environment),
     publicProgram: programOf(environment, basename(process.argv0)),

@@ -3,7 +3,7 @@ import type { Core } from './actors/core-interface.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
 import type { MachineClock } from './clock.ts'
 import type { DerivedStore } from './derived/derived-store.ts'
-import type { AttentionLine } from './domain/attention/attention-lines.ts'
+import type { NodeLines } from './domain/attention/lines-of-nodes.ts'
 import type { FactSources } from './facts/declare-fact.ts'
 import { FactWatch, type Watched } from './facts/fact-watch.ts'
 import { nodeLines } from './facts/node-lines.ts'
@@ -12,7 +12,7 @@ import type { Schedule } from './schedule.ts'
 
 export type FactParts = Pick<
   FactSources,
-  'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check' | 'servedCertificate'
+  'requests' | 'bodies' | 'live' | 'traces' | 'isReady' | 'check' | 'servedCertificate' | 'logBeganMs'
 > & {
   readonly core: Core
   readonly clocks: ClockTroubles
@@ -24,7 +24,7 @@ export type FactParts = Pick<
 
 export type ServiceFacts = FactSources & {
   readonly watch: FactWatch
-  readonly nodeLines: () => readonly AttentionLine[]
+  readonly nodeLines: () => NodeLines
 }
 
 /** Ends with `watch.stop`. */
@@ -79,6 +79,6 @@ export const noteTimes = (troubles: ClockTroubles, { kind }: TimesTold): void =>
 }
 
 /** They are set when their parts have started. */
-export type HealthFacts = { readonly clocks: ClockTroubles; nodeLines: () => readonly AttentionLine[] }
+export type HealthFacts = { readonly clocks: ClockTroubles; nodeLines: () => NodeLines | null }
 
-export const noHealthFacts = (): HealthFacts => ({ clocks: noClockTroubles(), nodeLines: () => [] })
+export const noHealthFacts = (): HealthFacts => ({ clocks: noClockTroubles(), nodeLines: () => null })

@@ -1,8 +1,8 @@
 /** For `/readyz`, log lines and pages. */
-import { hostname } from 'node:os'
 import type { HealthReason } from '../views/types.ts'
 import type { AttentionParts } from './actors/attention/attention-watch.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
+import type { Config } from './config.ts'
 import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
 import type { CertificateTrouble } from './listen/certificate-renewal.ts'
@@ -58,9 +58,9 @@ export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({
 
 type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & { readonly reasons: () => readonly Reason[] }
 
-export const attentionOf = (health: WatchedHealth): AttentionParts => ({
-  node: hostname(),
-  isRefusing: () => health.reasons().some(({ refuses }) => refuses === 'readings'),
+export const attentionOf = (health: WatchedHealth, { nodeName }: Pick<Config, 'nodeName'>): AttentionParts => ({
+  node: nodeName,
+  isRefusing: () => health.reasons().some(({ kind, refuses }) => refuses !== 'nothing' || kind === 'batches'),
   nodeLines: () => health.nodeLines(),
 })
 

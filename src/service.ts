@@ -45,6 +45,7 @@ import { type Certificate, readCertificate } from './listen/read-certificate.ts'
 import { readLastBackup } from './log/backup/last-backup.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
+import { logBeganAt } from './log/log-identity.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import { type DailyCheck, startDailyCheck } from './log-check-report.ts'
 import type { LogLines } from './log-lines.ts'
@@ -97,6 +98,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const { demo } = options
   const log = await startLog(starting, options)
   const health = startHealth(starting, log)
+  const logBeganMs = (await logBeganAt(log)) ?? parts.clock.now()
   const derived = await startDerived(starting, log)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
@@ -108,6 +110,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     check: () => check?.view() ?? null,
     servedCertificate: () => renewal,
     lastBackup: () => readLastBackup(config.dataDir),
+    logBeganMs,
   })
   facts = app.facts
   const sockets = startSockets(starting, { core, app, certificate, health })
@@ -203,7 +206,7 @@ const startCore = async (
     },
     onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
-    attention: attentionOf(health),
+    attention: attentionOf(health, config),
   })
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble
@@ -240,7 +243,7 @@ const startCheck = (
 
 type ServedApp = App & { readonly live: LivePush; readonly facts: FactSources }
 
-type AppParts = Pick<FactParts, 'core' | 'derived' | 'check' | 'servedCertificate' | 'lastBackup'> & {
+type AppParts = Pick<FactParts, 'core' | 'derived' | 'check' | 'servedCertificate' | 'lastBackup' | 'logBeganMs'> & {
   readonly health: Health
 }
 

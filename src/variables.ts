@@ -1,5 +1,6 @@
 /** The environment variables. `src/config.ts`, the README's table, `--help` and `cellarbook config` are made from this table. */
 import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { parseEventStorePrefix, parseEventStoreUrl } from './eventstore-url.ts'
 import { sessionIdleMsDefault, sessionMsMax } from './limits.ts'
@@ -88,6 +89,14 @@ const parseLogLevel = (text: string): Parsed<LogLevel> => {
 
 const parseSwitch = (text: string): Parsed<boolean> =>
   ['', '0', '1'].includes(text) ? { value: text === '1' } : { rule: 'it must be 1 or 0' }
+
+const nodeNameCharsMax = 64
+
+const parseNodeName = (text: string): Parsed<string> => {
+  if (text === '') return { value: hostname() }
+  if (text.length <= nodeNameCharsMax && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text)) return { value: text }
+  return { rule: `it must be at most ${nodeNameCharsMax} letters, digits, ".", "_" and "-", like node-1` }
+}
 
 /** Whether the file can be read is found out later, by the code that uses it. */
 const parsePath = (text: string): Parsed<string | null> => ({ value: text || null })
@@ -190,6 +199,12 @@ export const variables = {
     default: '',
     meaning: '`1`: use a data folder that other users can write, with a warning at each start and command',
     parse: parseSwitch,
+  },
+  nodeName: {
+    name: 'NODE_NAME',
+    default: '',
+    meaning: 'names this node in what needs attention, and each node has another; not set: the name of the host',
+    parse: parseNodeName,
   },
   logLevel: {
     name: 'LOG_LEVEL',

@@ -8,6 +8,8 @@ import type { EventLog } from '../log/event-log.ts'
 export type FactSources = {
   readonly version: string
   readonly startedMs: number
+  /** Also when the log was restored or copied. */
+  readonly logBeganMs: number
   readonly log: Pick<EventLog, 'health' | 'figures'>
   readonly core: { figures(): CoreFigures }
   readonly requests: {
@@ -31,6 +33,7 @@ export type FactSources = {
   readonly watch: {
     readonly loopLagSeconds: Histogram
     readonly lastBackup: BackupFact | null
+    readonly isBackupKnown: boolean
     readonly diskFullInSeconds: number | null
     readonly lastMinute: { readonly stored: number; readonly overMs: number; readonly p99Seconds: number | null }
   }

@@ -31,7 +31,8 @@ export class FactWatch {
   readonly #passedMs: () => number
   #moments: readonly Moment[]
   #spaces: readonly Space[] = []
-  #lastBackup: BackupFact | null = null
+  /** `undefined`: not known yet. */
+  #lastBackup: BackupFact | null | undefined
   #dueMs: number
   #forget: () => void = () => {}
 
@@ -63,7 +64,11 @@ export class FactWatch {
 
   /** Of the data folder, by `cellarbook backup`. */
   get lastBackup(): BackupFact | null {
-    return this.#lastBackup
+    return this.#lastBackup ?? null
+  }
+
+  get isBackupKnown(): boolean {
+    return this.#lastBackup !== undefined
   }
 
   /**

@@ -44,6 +44,12 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
 export const copiedAt = async (log: Pick<EventLog, 'read'>): Promise<number | null> =>
   (await readLogStream(log)).findLast(({ type }) => type === 'LogCopyEnded')?.recordedAt ?? null
 
+/** When the log was created, restored or copied. @throws Outage */
+export const logBeganAt = async (log: Pick<EventLog, 'read'>): Promise<number | null> => {
+  const began = ['LogCreated', 'LogRestored', 'LogCopyEnded']
+  return (await readLogStream(log)).findLast(({ type }) => began.includes(type))?.recordedAt ?? null
+}
+
 /** False if nothing was ever written to the log. @throws UnfinishedCopy, NotOurLog */
 export const hasId = async (log: EventLog): Promise<boolean> => identityOf(await readLogStream(log)) !== null
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import {
   asCalled,
@@ -48,6 +49,7 @@ describe('parseConfig()', () => {
       metrics: null,
       trustedProxies: [],
       tls: null,
+      nodeName: hostname(),
       logLevel: 'info',
       allowInsecureHttp: false,
       allowSharedDataDir: false,
@@ -96,6 +98,7 @@ describe('parseConfig()', () => {
         TRUSTED_PROXIES: '10.0.0.2, fd00::2',
         TLS_CERT: 'cert.pem',
         TLS_KEY: 'key.pem',
+        NODE_NAME: 'node-1',
         LOG_LEVEL: 'warn',
         ALLOW_INSECURE_HTTP: '1',
         ALLOW_SHARED_DATA_DIR: '1',
@@ -117,6 +120,7 @@ describe('parseConfig()', () => {
       metrics: { host: '10.0.0.1', port: 9464 },
       trustedProxies: ['10.0.0.2', 'fd00::2'],
       tls: { certPath: 'cert.pem', keyPath: 'key.pem' },
+      nodeName: 'node-1',
       logLevel: 'warn',
       allowInsecureHttp: true,
       allowSharedDataDir: true,

@@ -153,7 +153,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       attention: {
         node: 'node-1',
         isRefusing: () => !log.health().ok || log.refusesReadings === true,
-        nodeLines: () => [],
+        nodeLines: () => null,
         ...options.attention,
       },
     }),
@@ -225,6 +225,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     check: () => options.logCheck?.view() ?? null,
     servedCertificate: () => null,
     lastBackup: async () => null,
+    logBeganMs: clock.now(),
     clocks: noClockTroubles(),
     derived: derived === null ? null : { ...derived, models: modelKinds.map(({ name }) => name) },
   }

@@ -1,7 +1,9 @@
+import type { AttentionParts } from '../../src/actors/attention/attention-watch.ts'
 import type { Asker } from '../../src/actors/core-interface.ts'
 import type { Derived } from '../../src/actors/node.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
@@ -34,6 +36,8 @@ type NodeOptions = {
   readonly clock?: ManualClock
   readonly idempotency?: RepeatsIndex
   readonly derived?: Derived
+  /** Makes the node look for what needs attention, in `sweep`. It answers no question about cellars. */
+  readonly attention?: AttentionParts
 }
 
 /** Opens nodes on one log with one clock. */
@@ -44,7 +48,7 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * Defaults: `clock` and `log` are the cluster's, and there are no `idempotency` and no `derived`.
+   * Defaults: `clock` and `log` are the cluster's, and there are no `idempotency`, no `derived` and no `attention`.
    * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
@@ -64,6 +68,9 @@ export class Cluster {
       schedule,
       ...(idempotency === undefined ? {} : { idempotency }),
       ...(options.derived === undefined ? {} : { derived: options.derived }),
+      ...(options.attention === undefined
+        ? {}
+        : { attention: options.attention, questions: questionsOfLog(faults, machine) }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
     })

@@ -9,8 +9,9 @@ import type { FoundSilence } from '../../derived/readings/silent-lines.ts'
 import { type AttentionLine, type AttentionLines, changeOf, linesOf } from '../../domain/attention/attention-lines.ts'
 import { ExcusedTimes } from '../../domain/attention/excused-times.ts'
 import { keyLines } from '../../domain/attention/key-lines.ts'
-import { type Refused, refusalHours, refusalLines } from '../../domain/attention/refused-keys.ts'
-import { dayMs, minuteMs } from '../../domain/calendar.ts'
+import { linesOfNodes, type NodeLines } from '../../domain/attention/lines-of-nodes.ts'
+import { type Refused, refusalHours, refusalKinds, refusalLines } from '../../domain/attention/refused-keys.ts'
+import { minuteMs } from '../../domain/calendar.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
 import { heartbeatMs } from '../../limits.ts'
@@ -34,16 +35,14 @@ const aheadMsMax = 10 * minuteMs
 /** Events of other nodes arrive in this time. */
 const lagMsMax = 5_000
 const refusedKeysMax = 1_000
-/** A node repeats its lines once a day, so that others notice if it is gone. */
-const nodeLinesSeenMs = dayMs
-const nodeLinesDroppedMs = 2 * dayMs
 
 export type AttentionParts = {
   /** Names this node in the lines of nodes. */
   readonly node: string
   /** The node refuses readings for reasons of its own. */
   readonly isRefusing: () => boolean
-  readonly nodeLines: () => readonly AttentionLine[]
+  /** `null`: the start has not ended. */
+  readonly nodeLines: () => NodeLines | null
 }
 
 type Looked = { lookedMs: number; nextMs: number; refusedHour: number; refused: readonly AttentionLine[] }
@@ -175,8 +174,8 @@ export class AttentionWatch {
 
   async #linesOf(cellar: CellarState, { known, nowMs, isAtOnce }: Look): Promise<FoundLines | null> {
     const silence = await this.#silence(cellar, { known, nowMs, isAtOnce })
-    const refused = await this.#refused(cellar, nowMs)
-    if (silence === null || refused === null) return null
+    if (silence === null) return null
+    const refused = (await this.#refused(cellar, nowMs)) ?? known.now.filter(({ kind }) => refusalKinds.includes(kind))
     const { keys, readings } = this.#context.projections
     const ofCellar = keys.ofCellar(cellar.cellar)
     const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
@@ -197,7 +196,7 @@ export class AttentionWatch {
     return answered.kind === 'answered' && !answered.isBehind ? { ...answered.answer, tookMs } : null
   }
 
-  /** Once an hour: the sums of the last complete hour do not change. */
+  /** Once an hour: the sums of the last complete hour do not change. `null`: not known, so the known lines stand. */
   async #refused(cellar: CellarState, nowMs: number): Promise<readonly AttentionLine[] | null> {
     const looked = this.#of(cellar)
     const hours = refusalHours(nowMs)
@@ -216,13 +215,12 @@ export class AttentionWatch {
 
   async #lookAtNode(): Promise<void> {
     const { node, nodeLines } = this.#parts
+    const found = nodeLines()
+    if (found === null) return
     const known = await this.#records.last(nodesAttentionStream)
     const nowMs = this.#nowAfter(known)
-    const isDue = (line: AttentionLine): boolean => nowMs - (line.seenMs ?? 0) >= nodeLinesSeenMs
-    const others = known.now.filter((line) => line.node !== node && nowMs - (line.seenMs ?? 0) < nodeLinesDroppedMs)
-    const own = nodeLines().map((line) => ({ ...line, node, seenMs: nowMs }))
-    const next = linesOf([...others, ...own], 0, known)
-    const renewMs = known.now.some((line) => line.node === node && isDue(line)) ? 0 : Number.POSITIVE_INFINITY
+    const { next, isRepeated } = linesOfNodes(known, found, { node, nowMs })
+    const renewMs = isRepeated ? 0 : Number.POSITIVE_INFINITY
     await this.#write({ stream: nodesAttentionStream, cellar: null, known, next, renewMs, nowMs })
   }
 

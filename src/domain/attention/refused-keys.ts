@@ -1,5 +1,5 @@
 import { hourMs } from '../calendar.ts'
-import type { AttentionLine } from './attention-lines.ts'
+import type { AttentionKind, AttentionLine } from './attention-lines.ts'
 
 /** All nodes have written the refusals of an hour this long after its end (`refusalSummaryMsMax`). */
 const writtenAfterMs = 20 * 60_000
@@ -8,6 +8,9 @@ const keysMax = 10
 const risenMin = 100
 const risenTimes = 10
 const usualHours = 24
+
+/** The kinds of `refusalLines`. */
+export const refusalKinds: readonly AttentionKind[] = ['key_refused', 'key_at_limit', 'refusals_rise']
 
 /** How often requests of a key were refused with a code. */
 export type Refused = { readonly key: string; readonly code: string; readonly count: number }

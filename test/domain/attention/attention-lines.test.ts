@@ -137,34 +137,70 @@ describe('refusalLines()', () => {
   })
 })
 
-test('nodeLines() names the disk, the check, the backup and the certificate near their ends', () => {
-  const kindsOf = (more: { full?: number; check?: 'sound' | 'failed' | null; backup?: number; warnsAtMs?: number }) =>
+describe('nodeLines()', () => {
+  type More = {
+    full?: number
+    check?: 'sound' | 'failed' | 'waiting' | null
+    backup?: number
+    isBackupKnown?: boolean
+    warnsAtMs?: number
+  }
+  const foundIn = (more: More) =>
     nodeLines(
       {
         watch: {
           diskFullInSeconds: more.full ?? null,
+          isBackupKnown: more.isBackupKnown ?? true,
           lastBackup:
             more.backup === undefined ? null : { endedAt: more.backup, bytes: 0, lastPosition: 0, target: '' },
         },
         check: () => {
           if (more.check === null) return null
+          if (more.check === 'waiting') return { kind: 'waiting' }
           return more.check === 'failed'
             ? { kind: 'failed', at: nowMs, why: '' }
             : { kind: 'sound', at: nowMs, events: 0 }
         },
         servedCertificate: () =>
           more.warnsAtMs === undefined ? null : { warnsAtMs: more.warnsAtMs, endsAtMs: nowMs + dayMs },
-        startedMs: nowMs - 7 * dayMs + 1,
+        logBeganMs: nowMs - 7 * dayMs + 1,
       },
       nowMs,
-    ).map(({ kind }) => kind)
-  expect(kindsOf({})).toEqual([])
-  expect(kindsOf({ full: (30 * dayMs) / 1_000, check: 'failed', warnsAtMs: nowMs })).toEqual([
-    'disk_fills',
-    'check_failed',
-    'certificate_ends',
-  ])
-  expect(kindsOf({ full: (30 * dayMs) / 1_000 + 1, warnsAtMs: nowMs + 1 })).toEqual([])
-  expect(kindsOf({ backup: nowMs - 7 * dayMs })).toEqual(['backup_old'])
-  expect(kindsOf({ backup: nowMs - 7 * dayMs, check: null })).toEqual([])
+    )
+  const kindsOf = (more: More) => foundIn(more).lines.map(({ kind }) => kind)
+
+  test('names the disk, the check, the backup and the certificate near their ends', () => {
+    expect(kindsOf({})).toEqual([])
+    expect(kindsOf({ full: (30 * dayMs) / 1_000, check: 'failed', warnsAtMs: nowMs })).toEqual([
+      'disk_fills',
+      'check_failed',
+      'certificate_ends',
+    ])
+    expect(kindsOf({ full: (30 * dayMs) / 1_000 + 1, warnsAtMs: nowMs + 1 })).toEqual([])
+    expect(kindsOf({ backup: nowMs - 7 * dayMs })).toEqual(['backup_old'])
+    expect(kindsOf({ backup: nowMs - 7 * dayMs, check: null })).toEqual([])
+  })
+
+  test('decides nothing that is not known yet', () => {
+    const justStarted = { check: 'waiting', isBackupKnown: false } as const
+    expect(foundIn(justStarted)).toEqual({ lines: [], undecided: ['disk_fills', 'check_failed', 'backup_old'] })
+    expect(foundIn({ full: Number.POSITIVE_INFINITY }).undecided).toEqual([])
+    expect(foundIn({ full: Number.POSITIVE_INFINITY, check: null, isBackupKnown: false }).undecided).toEqual([])
+  })
+
+  test('lets the line of the disk stand up to 45 days', () => {
+    const days = (full: number) => foundIn({ full: full / 1_000 })
+    expect(days(45 * dayMs)).toEqual({ lines: [], undecided: ['disk_fills'] })
+    expect(days(45 * dayMs + 1)).toEqual({ lines: [], undecided: [] })
+  })
+
+  test('counts the days without a backup from the beginning of the log', () => {
+    const began = {
+      watch: { diskFullInSeconds: null, lastBackup: null, isBackupKnown: true },
+      servedCertificate: () => null,
+    }
+    const check = () => ({ kind: 'sound', at: nowMs, events: 0 }) as const
+    const { lines } = nodeLines({ ...began, check, logBeganMs: nowMs - 8 * dayMs }, nowMs)
+    expect(lines).toEqual([{ kind: 'backup_old', sinceMs: nowMs - dayMs }])
+  })
 })

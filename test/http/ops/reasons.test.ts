@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { watchHealth } from '../../../src/health.ts'
+import { attentionOf, type HealthParts, reasonsOf, watchHealth } from '../../../src/health.ts'
 import { heartbeatMs, overloadedLooksMin, troubleCalmLooks, troubleLookMs } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { survivedFsyncLooks } from '../../../src/log/log-troubles.ts'
@@ -189,3 +189,16 @@ const overfill = async (): Promise<void> => {
   const results = await Promise.allSettled(appends)
   expect(results.map(({ status }) => status)).toContain('rejected')
 }
+
+test('attentionOf() excuses devices while the node refuses any readings', () => {
+  const isRefusing = (parts: Partial<HealthParts>): boolean => {
+    const health = { health: () => ({ ok: true }) as const }
+    const reasons = () => reasonsOf({ log: health, indexTrouble: () => null, bodyTroubles: () => [], ...parts })
+    return attentionOf({ reasons, nodeLines: () => null }, { nodeName: 'node-1' }).isRefusing()
+  }
+  expect(isRefusing({})).toBeFalse()
+  expect(isRefusing({ indexTrouble: () => ({ kind: 'folding', why: '' }) })).toBeTrue()
+  expect(isRefusing({ indexTrouble: () => ({ kind: 'unwritable', why: '' }) })).toBeFalse()
+  expect(isRefusing({ bodyTroubles: () => [{ kind: 'batches', why: '' }] })).toBeTrue()
+  expect(isRefusing({ descriptors: () => '' })).toBeFalse()
+})
