@@ -26,6 +26,11 @@ export type Config = {
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
   readonly sessionIdleMs: number
+  readonly webhooks: {
+    /** `null`: the file in the data folder. */
+    readonly master: Uint8Array | null
+    readonly privateAddresses: 'refuse' | 'allow'
+  }
   readonly allowSharedDataDir: boolean
   readonly logLevel: LogLevel
   /** How to call this program, in the form in which it was started. */
@@ -85,6 +90,7 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     trustedProxies: take(variables.trustedProxies),
     allowInsecureHttp: take(variables.allowInsecureHttp),
     sessionIdleMs: take(variables.sessionIdle),
+    webhooks: { master: take(variables.webhookMaster), privateAddresses: take(variables.webhookPrivateAddresses) },
     allowSharedDataDir: take(variables.allowSharedDataDir),
     nodeName: take(variables.nodeName),
     logLevel: take(variables.logLevel),
@@ -105,7 +111,7 @@ export const unknownNames = (environment: Environment): readonly string[] => {
     isSecret === true ? [name, fileOf(name)] : [name],
   )
   return Object.keys(environment).filter(
-    (name) => /^(EVENTSTORE|METRICS|TLS)_(?!SERVICE_|PORT(_|$))/.test(name) && !known.includes(name),
+    (name) => /^(EVENTSTORE|METRICS|TLS|WEBHOOK)_(?!SERVICE_|PORT(_|$))/.test(name) && !known.includes(name),
   )
 }
 

@@ -131,6 +131,14 @@ export const tailEventsMax = 16
 
 export const exportRetryPauseMs = 250
 
+// Webhooks
+export const webhookUrlCharsMax = 2_000
+/** For everything: the look-up of the name, the connection, the request and the answer. */
+export const webhookMsMax = 15_000
+/** The first part of an answer, which a page shows. */
+export const webhookAnswerBytesMax = 4_096
+export const webhookAnswerCharsMax = 200
+
 // The Log page
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120

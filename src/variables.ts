@@ -24,6 +24,8 @@ export const sessionIdleMsMin = 60_000
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 const diskReserveBytesMin = 64 * 1024 * 1024
 
+export const webhookMasterBytes = 32
+
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
@@ -97,6 +99,17 @@ const parseNodeName = (text: string): Parsed<string> => {
   if (text.length <= nodeNameCharsMax && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text)) return { value: text }
   return { rule: `it must be at most ${nodeNameCharsMax} letters, digits, ".", "_" and "-", like node-1` }
 }
+
+/** Other programs make such a text, too: `openssl rand -base64 32`. The rule does not show the text. */
+export const parseWebhookMaster = (text: string): Parsed<Uint8Array> => {
+  const trimmed = text.trim()
+  const bytes = Buffer.from(trimmed, 'base64')
+  const isWhole = bytes.toString('base64') === trimmed && bytes.length >= webhookMasterBytes
+  return isWhole ? { value: bytes } : { rule: `it must be ${webhookMasterBytes} random bytes or more, in base64` }
+}
+
+const parsePrivateAddresses = (text: string): Parsed<'refuse' | 'allow'> =>
+  text === 'refuse' || text === 'allow' ? { value: text } : { rule: 'it must be refuse or allow' }
 
 /** Whether the file can be read is found out later, by the code that uses it. */
 const parsePath = (text: string): Parsed<string | null> => ({ value: text || null })
@@ -193,6 +206,20 @@ export const variables = {
     default: durationTyped(sessionIdleMsDefault),
     meaning: `a session ends after this time without use (an open live page is use); from \`${durationTyped(sessionIdleMsMin)}\` to \`${durationTyped(sessionMsMax)}\``,
     parse: parseSessionIdle,
+  },
+  webhookMaster: {
+    name: 'WEBHOOK_MASTER',
+    default: '',
+    meaning:
+      '32 random bytes in base64, or `WEBHOOK_MASTER_FILE`, a file with them: for the secrets of webhooks; needed with `EVENTSTORE_URL`, the same on all nodes',
+    isSecret: true,
+    parse: (text: string): Parsed<Uint8Array | null> => (text === '' ? { value: null } : parseWebhookMaster(text)),
+  },
+  webhookPrivateAddresses: {
+    name: 'WEBHOOK_PRIVATE_ADDRESSES',
+    default: 'refuse',
+    meaning: '`allow`: webhooks may reach private addresses, for example in your own network',
+    parse: parsePrivateAddresses,
   },
   allowSharedDataDir: {
     name: 'ALLOW_SHARED_DATA_DIR',

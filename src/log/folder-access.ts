@@ -44,6 +44,7 @@ const fileNames: readonly string[] = [
   socketName,
   'log.witness',
   'backup.json',
+  'webhook-master',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 

@@ -52,6 +52,7 @@ describe('parseConfig()', () => {
       nodeName: hostname(),
       logLevel: 'info',
       allowInsecureHttp: false,
+      webhooks: { master: null, privateAddresses: 'refuse' },
       allowSharedDataDir: false,
       program: `${process.argv0} src/main.ts`,
       publicProgram: `${basename(process.argv0)} src/main.ts`,
@@ -101,6 +102,8 @@ describe('parseConfig()', () => {
         NODE_NAME: 'node-1',
         LOG_LEVEL: 'warn',
         ALLOW_INSECURE_HTTP: '1',
+        WEBHOOK_MASTER: `${'A'.repeat(43)}=`,
+        WEBHOOK_PRIVATE_ADDRESSES: 'allow',
         ALLOW_SHARED_DATA_DIR: '1',
       }),
     ).toEqual({
@@ -123,6 +126,7 @@ describe('parseConfig()', () => {
       nodeName: 'node-1',
       logLevel: 'warn',
       allowInsecureHttp: true,
+      webhooks: { master: Buffer.alloc(32), privateAddresses: 'allow' },
       allowSharedDataDir: true,
       program: `${process.argv0} src/main.ts`,
       publicProgram: `${basename(process.argv0)} src/main.ts`,
@@ -140,6 +144,8 @@ describe('parseConfig()', () => {
       TLS_CERT: 'cert.pem',
       LOG_LEVEL: 'loud',
       ALLOW_INSECURE_HTTP: 'yes',
+      WEBHOOK_MASTER: 'A'.repeat(42),
+      WEBHOOK_PRIVATE_ADDRESSES: '10.0.0.0/8',
       EVENTSTORE_URL: 'esdb://admin:changeit@db:2113?tls=maybe',
     }
     expect(faultsOf(wrong)).toEqual([
@@ -152,6 +158,8 @@ describe('parseConfig()', () => {
       'TLS_CERT is set, but TLS_KEY is not: https needs both',
       'TRUSTED_PROXIES is "10.0.0.2,proxy": it must be IP addresses separated by commas, like 10.0.0.2,10.0.0.3',
       'ALLOW_INSECURE_HTTP is "yes": it must be 1 or 0',
+      'WEBHOOK_MASTER (not shown): it must be 32 random bytes or more, in base64',
+      'WEBHOOK_PRIVATE_ADDRESSES is "10.0.0.0/8": it must be refuse or allow',
       'LOG_LEVEL is "loud": it must be one of trace, debug, info, warn, error, fatal, silent',
     ])
   })

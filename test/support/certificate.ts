@@ -1,5 +1,5 @@
 /**
- * Makes a self-signed certificate for 127.0.0.1 and localhost. A certificate in the repository would expire. RFC 5280,
+ * Makes a self-signed certificate for 127.0.0.1 and a name. A certificate in the repository would expire. RFC 5280,
  * section 4.1, lists its fields. DER is their binary form: each value has a tag for its type, a length and its content.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -8,7 +8,11 @@ export type Certificate = { readonly cert: string; readonly key: string }
 
 const dayMs = 86_400_000
 
-export const selfSigned = (kind: 'ec' | 'rsa' = 'ec', endsAtMs = Date.now() + dayMs): Certificate => {
+export const selfSigned = (
+  kind: 'ec' | 'rsa' = 'ec',
+  endsAtMs = Date.now() + dayMs,
+  host = 'localhost',
+): Certificate => {
   const isRsa = kind === 'rsa'
   const { publicKey, privateKey } = isRsa
     ? generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -17,8 +21,8 @@ export const selfSigned = (kind: 'ec' | 'rsa' = 'ec', endsAtMs = Date.now() + da
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), text('cellarbook'))))
   const validity = sequence(time(Date.now() - dayMs), time(endsAtMs))
   const loopback = tagged(0x87, Buffer.from([127, 0, 0, 1]))
-  const localhost = tagged(0x82, Buffer.from('localhost'))
-  const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback, localhost)))
+  const named = tagged(0x82, Buffer.from(host))
+  const alternativeName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(loopback, named)))
   const toBeSigned = sequence(
     tagged(0xa0, integer(2)),
     integer(1),

@@ -27,6 +27,7 @@ type Layer =
   | 'actors'
   | 'facts'
   | 'password judge'
+  | 'webhooks'
   | 'export'
   | 'words'
   | 'http'
@@ -55,6 +56,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/actors\//, 'actors'],
   [/^src\/facts\//, 'facts'],
   [/^src\/password-judge\//, 'password judge'],
+  [/^src\/webhooks\//, 'webhooks'],
   [/^src\/export\//, 'export'],
   [/^src\/http\/(problem|command-problem|field-words|malformed-json-words)\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
@@ -86,6 +88,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   actors: ['domain', 'projections', 'port', 'limits', 'schedule'],
   facts: ['domain', 'histogram', 'limits', 'schedule'],
   'password judge': ['domain', 'limits', 'thread', 'schedule'],
+  webhooks: ['domain', 'log', 'parameters', 'limits', 'schedule'],
   export: ['actors', 'port', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],
   http: [
@@ -133,6 +136,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   actors: /^$/,
   facts: /^prom-client\/lib\/registry\.js$/,
   'password judge': /^@zxcvbn-ts\/(core|language-common)$/,
+  webhooks: /^(ipaddr\.js|node:(crypto|dns\/promises|fs|net|path))$/,
   words: /^$/,
   projections: /^$/,
   views: /^@kitajs\/html$/,

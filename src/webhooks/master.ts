@@ -1,0 +1,89 @@
+/**
+ * The secret of each webhook is made from one master and the webhook's id. So no secret has to be in the log, which copies
+ * and auditors can read (docs/decisions/037-webhooks.md).
+ */
+import { createHmac } from 'node:crypto'
+import { closeSync, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSystemError } from '../domain/error-message.ts'
+import { syncPath } from '../log/backup/backup-files.ts'
+import { openFolderFile } from '../log/folder-file.ts'
+import { parseWebhookMaster, webhookMasterBytes } from '../variables.ts'
+import { secretFrom } from './signature.ts'
+
+export type Master = {
+  /** Nodes with equal ids have equal masters. Tells nothing of the master. */
+  readonly id: string
+  secretOf(webhookId: string): string
+}
+
+export type OpenedMaster = Master | { readonly why: string }
+
+export type MasterPlace = {
+  /** From the configuration. `null`: the file in the data folder, which only an embedded log has. */
+  readonly given: Uint8Array | null
+  readonly dataDir: string
+  readonly hasEmbeddedLog: boolean
+  bytes(count: number): Uint8Array
+}
+
+export const masterFileName = 'webhook-master'
+
+/** Makes the file of the data folder if it is missing. */
+export const openMaster = (place: MasterPlace): OpenedMaster => {
+  if (place.given !== null) return masterFrom(place.given)
+  if (!place.hasEmbeddedLog) {
+    return { why: 'Webhooks need WEBHOOK_MASTER_FILE: with EventStoreDB, all nodes must have the same master' }
+  }
+  const path = join(place.dataDir, masterFileName)
+  try {
+    const text = readMaster(path) ?? makeMaster(path, place)
+    const parsed = parseWebhookMaster(text)
+    return 'value' in parsed ? masterFrom(parsed.value) : { why: `Cannot use "${path}": ${parsed.rule}` }
+  } catch (cause) {
+    if (isSystemError(cause)) return { why: `Cannot use "${path}": ${cause.message}` }
+    throw cause
+  }
+}
+
+const masterFrom = (master: Uint8Array): Master => {
+  const derive = (message: string): Buffer => createHmac('sha256', master).update(message).digest()
+  return {
+    id: derive('id').toString('hex').slice(0, 8),
+    secretOf: (webhookId) => secretFrom(derive(`webhook ${webhookId}`)),
+  }
+}
+
+const fileBytesMax = 4096
+
+/** `null`: there is none. */
+const readMaster = (path: string): string | null => {
+  try {
+    const file = openFolderFile(path, 'read')
+    try {
+      const bytes = Buffer.alloc(fileBytesMax)
+      return bytes.toString('utf8', 0, readSync(file, bytes))
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    if (isSystemError(cause) && cause.code === 'ENOENT') return null
+    throw cause
+  }
+}
+
+/** The last step gives the file its name, so a kill leaves no half of a master. */
+const makeMaster = (path: string, { dataDir, bytes }: MasterPlace): string => {
+  const text = `${Buffer.from(bytes(webhookMasterBytes)).toString('base64')}\n`
+  const written = `${path}.new`
+  const file = openFolderFile(written, 'replace')
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(written, path)
+  syncPath(dataDir)
+  return text
+}
