@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { Questions } from '../derived/questions/question.ts'
 import type { AttentionLine, LineScope } from '../domain/attention/attention-lines.ts'
+import type { Webhook } from '../domain/attention/webhook.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
@@ -250,6 +251,61 @@ export type Attention = {
   rest(line: LineScope & { readonly cellar: string | null }, untilMs: number, asker: Asker): Answer<null>
 }
 
+/** `kinds` is empty for all kinds. */
+export type WebhookInput = {
+  /** `null`: a new webhook. */
+  readonly webhookId: string | null
+  readonly url: string
+  readonly kinds: Webhook['kinds']
+}
+
+/** An attempt to deliver a message, or the end of attempts (`given_up`). */
+export type Delivery = {
+  readonly revision: number
+  readonly messageId: string
+  /** The record that was sent. `null`: a test. */
+  readonly of: { readonly stream: string; readonly revision: number } | null
+  readonly attempt: number
+  readonly beganMs: number
+  /** `null`: given up. */
+  readonly node: string | null
+  /** `null`: under way, or its node stopped less than a minute ago. */
+  readonly ended:
+    | (Pick<EventData<'DeliveryEnded'>, 'outcome' | 'status' | 'answer' | 'why' | 'tookMs'> & { readonly atMs: number })
+    | null
+}
+
+export type WebhookStatus = {
+  /** Messages that are not delivered yet. */
+  readonly waiting: number
+  /** The first of the failures in a row. `null`: the last attempt did not fail. */
+  readonly failingSinceMs: number | null
+  /** `null`: at once, or nothing waits. */
+  readonly nextTryMs: number | null
+  readonly last: Delivery | null
+  /** Why this node cannot send to the webhook, as a sentence. */
+  readonly why: string | null
+}
+
+export type Webhooks = {
+  /** A service reads them by itself; other processes must `load` them. @throws Outage */
+  load(): Promise<void>
+  /** In the order in which they were made. */
+  list(): readonly Webhook[]
+  status(webhookId: string): WebhookStatus
+  /** What the receiver checks signatures with. `why`: this node does not have it. */
+  secretOf(webhook: Webhook): { readonly secret: string } | { readonly why: string }
+  set(input: WebhookInput, asker: Asker): Answer<Webhook>
+  remove(webhookId: string, asker: Asker): Answer<null>
+  /** Sends a message now, also during a pause, and answers after the attempt: after up to 30 s. */
+  test(webhookId: string, asker: Asker): Answer<Delivery>
+  /** Newest first, at most 50, of revisions before `before`. `before` of the answer is `null` at the end. @throws Outage */
+  deliveries(
+    webhookId: string,
+    from: { readonly before: number | null },
+  ): Promise<{ readonly deliveries: readonly Delivery[]; readonly before: number | null }>
+}
+
 export type RefusedRequest = {
   readonly keyId: string | null
   readonly requestId: string
@@ -286,6 +342,7 @@ export type Core = {
   readonly operators: Operators
   readonly refusals: Refusals
   readonly attention: Attention
+  readonly webhooks: Webhooks
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
   figures(): CoreFigures
   /** `null`: this node has no `ask.db`. */

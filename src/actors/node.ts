@@ -8,6 +8,7 @@ import {
   attentionRestsStream,
   categories,
   categoryOf,
+  deliveriesStream,
   exportsStream,
   foldedCategories,
   isRecordStream,
@@ -38,6 +39,8 @@ import type { LostChanges } from './start/lost-changes.ts'
 import { follow } from './stream/follow.ts'
 import { RecordStream } from './stream/record-stream.ts'
 import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
+import { WebhookDeliveries } from './webhooks/webhook-deliveries.ts'
+import type { WebhookParts } from './webhooks/webhook-parts.ts'
 
 export const requestWaitMsMax = 5_000
 export const expirySweepMs = 60_000
@@ -74,6 +77,8 @@ export type CoreParts = {
   readonly sessionIdleMs?: number
   /** Default: this node does not look for what needs attention. */
   readonly attention?: AttentionParts
+  /** Default: this node can neither make webhooks nor send to them. */
+  readonly webhooks?: WebhookParts
   readonly passwordHasher?: PasswordHasher
   /** The default has no dictionary: it refuses only passwords made of the e-mail or of names. */
   readonly passwordJudge?: PasswordJudge
@@ -97,6 +102,7 @@ export class Node {
   readonly exportRecords: RecordStream
   readonly restRecords: RecordStream
   readonly attention: AttentionRecords
+  readonly webhooks: WebhookDeliveries
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: SupersedeOnFirstUse
@@ -131,7 +137,12 @@ export class Node {
     this.refusalRecords = new RefusalRecords(context)
     this.exportRecords = new RecordStream(context, exportsStream)
     this.restRecords = new RecordStream(context, attentionRestsStream)
-    this.attention = new AttentionRecords(context)
+    this.attention = new AttentionRecords(context, (event) => this.webhooks.written(event))
+    this.webhooks = new WebhookDeliveries(context, {
+      parts: parts.webhooks ?? null,
+      records: this.attention,
+      passedMs: () => clock.passedMs(),
+    })
     const questions = parts.questions ?? parts.derived?.questions
     this.#attentionWatch =
       parts.attention === undefined || questions === undefined
@@ -141,7 +152,8 @@ export class Node {
     this.rotations = new SupersedeOnFirstUse(context, this.keys)
     // The newest event that the start has folded: a search for the newest event of a large EventStoreDB would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? context.clock.now()
-    this.retention = new Retention(context, this.cellars, { newestMs, onTimes })
+    const deliveryStreams = (): readonly string[] => this.webhooks.settings.everyId.map(deliveriesStream)
+    this.retention = new Retention(context, this.cellars, { newestMs, onTimes, deliveryStreams })
     this.#clockWatch = new ClockWatch(context, onTimes)
     this.#onBroken = parts.onBroken ?? throwUncaught
     this.sweeps.recall()
@@ -223,6 +235,7 @@ export class Node {
     this.context.isStopping = true
     void this.signInRecords.writeRefused()
     this.refusalRecords.writeAll()
+    this.webhooks.abort()
     for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
       await this.context.pause(drainLookMs)
     }
@@ -237,8 +250,8 @@ export class Node {
   }
 
   get #isIdle(): boolean {
-    const { passwords, signInRecords, exportRecords, restRecords, refusalRecords } = this
-    const others = [passwords, signInRecords, exportRecords, restRecords, refusalRecords, ...this.#registries]
+    const { passwords, signInRecords, exportRecords, restRecords, refusalRecords, webhooks } = this
+    const others = [passwords, signInRecords, exportRecords, restRecords, refusalRecords, webhooks, ...this.#registries]
     return others.every(({ isIdle }) => isIdle) && this.#attentionWatch?.isIdle !== false
   }
 
@@ -250,9 +263,9 @@ export class Node {
     this.#subscriptions.push(await follow(this.context, { ...following, onBroken }))
   }
 
-  /** Only the derived store and the live pages need records. */
+  /** Only the derived store, the live pages and webhooks need records. */
   get #categories(): readonly string[] {
-    return this.derived === null ? foldedCategories : categories
+    return this.derived === null && this.webhooks.parts === null ? foldedCategories : categories
   }
 
   readonly #receive = (items: readonly LogItem[]): void => {
@@ -271,6 +284,7 @@ export class Node {
 
   #receiveRecords(items: readonly LogItem[]): void {
     this.attention.hear(items)
+    this.webhooks.hear(items)
     this.#tell(items)
   }
 
@@ -322,6 +336,7 @@ export class Node {
     this.#attentionWatch?.onBeat()
     this.exportRecords.answerOverdue(overdue)
     this.restRecords.answerOverdue(overdue)
+    this.webhooks.onBeat(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.context.repeats.onBeat()
@@ -340,6 +355,7 @@ export class Node {
     this.signInRecords.stop()
     this.exportRecords.stop()
     this.restRecords.stop()
+    this.webhooks.stop()
   }
 }
 

@@ -10,6 +10,7 @@ import { createSignIns } from './operator/sign-in-requests.ts'
 import type { IndexTrouble } from './repeats/repeat-memory.ts'
 import { beginFromLog } from './start/begin-from-log.ts'
 import { suspendLostKeys } from './start/lost-changes.ts'
+import { createWebhooks } from './webhooks/webhook-requests.ts'
 
 export type OpenCore = Core & {
   /** Does the periodic work now: finishes revocations and rotations, records expiries, purges, and looks for what needs attention. */
@@ -42,6 +43,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     refusals: node.refusalRecords,
     attention: createAttention(context, node),
+    webhooks: createWebhooks(context, node.webhooks),
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     figures: () => node.figures(),
     indexProgress: () => derived?.store.progress('ask') ?? null,

@@ -10,6 +10,7 @@ import { keyEvents } from './events/key-events.ts'
 import { logEvents } from './events/log-events.ts'
 import { operatorEvents } from './events/operator-events.ts'
 import { readingEvents } from './events/reading-events.ts'
+import { webhookEvents } from './events/webhook-events.ts'
 import { Idempotency } from './reading/idempotency-key.ts'
 
 const declaredEvents = {
@@ -19,6 +20,7 @@ const declaredEvents = {
   ...readingEvents,
   ...operatorEvents,
   ...attentionEvents,
+  ...webhookEvents,
 }
 
 type Table = typeof declaredEvents

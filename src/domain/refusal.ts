@@ -117,6 +117,10 @@ export type CommandRefusal =
   | { readonly kind: 'too_many_units'; readonly unitsMax: number }
   | { readonly kind: 'attention_line_not_found' }
   | { readonly kind: 'too_many_silence_rules'; readonly rulesMax: number }
+  | { readonly kind: 'webhook_not_found' }
+  | { readonly kind: 'too_many_webhooks'; readonly webhooksMax: number }
+  /** Without this secret, this node cannot sign messages to the webhook. `why` is a sentence. */
+  | { readonly kind: 'no_webhook_secret'; readonly why: string }
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** `rule` is a sentence that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }

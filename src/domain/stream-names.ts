@@ -19,6 +19,8 @@ export const exportsStream = 'exports-log'
 export const nodesAttentionStream = 'attention-nodes'
 /** Who put which line to rest. Kept for ever. */
 export const attentionRestsStream = 'attention-rests'
+/** Where what needs attention is sent to. Kept for ever. */
+export const webhooksStream = 'attention-webhooks'
 
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
@@ -38,6 +40,7 @@ export const readingsStream = (keyId: string): string => `readings-${keyId}`
 export const refusalsStream = (keyId: string): string => `refusals-${keyId}`
 
 export const attentionStream = (cellar: string): string => `attention-${digest(cellar)}`
+export const deliveriesStream = (webhookId: string): string => `attention-to-${webhookId}`
 
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 

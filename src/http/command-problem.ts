@@ -61,6 +61,12 @@ const commandProblems: {
     status: 409,
     text: ({ rulesMax }) => `A cellar has at most ${rulesMax} rules for silence. Remove one first.`,
   },
+  webhook_not_found: { status: 404, text: 'There is no webhook with this id. Check the spelling.' },
+  too_many_webhooks: {
+    status: 409,
+    text: ({ webhooksMax }) => `There can be at most ${webhooksMax} webhooks. Remove one first.`,
+  },
+  no_webhook_secret: { status: 409, text: ({ why }) => why },
   expiry_in_past: {
     status: 422,
     field: 'expiresAt',

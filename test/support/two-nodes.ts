@@ -3,6 +3,7 @@ import type { Asker } from '../../src/actors/core-interface.ts'
 import type { Derived } from '../../src/actors/node.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
+import type { WebhookParts } from '../../src/actors/webhooks/webhook-parts.ts'
 import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
@@ -38,6 +39,7 @@ type NodeOptions = {
   readonly derived?: Derived
   /** Makes the node look for what needs attention, in `sweep`. It answers no question about cellars. */
   readonly attention?: AttentionParts
+  readonly webhooks?: WebhookParts
 }
 
 /** Opens nodes on one log with one clock. */
@@ -71,6 +73,7 @@ export class Cluster {
       ...(options.attention === undefined
         ? {}
         : { attention: options.attention, questions: questionsOfLog(faults, machine) }),
+      ...(options.webhooks === undefined ? {} : { webhooks: options.webhooks }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
     })

@@ -1,5 +1,5 @@
 import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
-import type { EventType } from '../../src/domain/events.ts'
+import type { EventData, EventType } from '../../src/domain/events.ts'
 import {
   cannotSay,
   type Names,
@@ -10,11 +10,14 @@ import {
   say,
   strong,
 } from '../log/sentence-parts.ts'
-import { countOf } from '../parts/quantity.ts'
+import { countOf, countText } from '../parts/quantity.ts'
 import { dateText, durationWords } from '../parts/time-words.ts'
 import type { AttentionRow } from './attention-types.ts'
 
-type AttentionEventType = Extract<EventType, `Attention${string}` | 'SilenceRuleSet'>
+type AttentionEventType = Extract<
+  EventType,
+  `Attention${string}` | `Webhook${string}` | `Delivery${string}` | 'SilenceRuleSet'
+>
 
 export const attentionSentences: Sentences<AttentionEventType> = {
   AttentionChanged: ({ data }, { names }) => {
@@ -32,6 +35,18 @@ export const attentionSentences: Sentences<AttentionEventType> = {
     data.untilMs <= recordedAt
       ? say`${who} ended the rest of a line ${placeOf(data.cellar, data, names)}: ${kindWords[data.kind]}${scopeOf(data)}.`
       : say`${who} put a line ${placeOf(data.cellar, data, names)} to rest until ${dateText(data.untilMs)}: ${kindWords[data.kind]}${scopeOf(data)}.`,
+  WebhookSet: ({ data }, { who }) => {
+    const { webhookId, kinds, url } = data
+    const what = kinds.length === 0 ? 'everything' : kinds.map((kind) => kindWords[kind]).join(', ')
+    return say`${who} set webhook ${quoted(webhookId)} to ${quoted(url)}, for ${what}.`
+  },
+  WebhookRemoved: ({ data }, { who }) => say`${who} removed webhook ${quoted(data.webhookId)}.`,
+  DeliveryBegun: ({ data: { webhookId, of, attempt, node } }) => {
+    const what = of === null ? 'a test' : `attempt ${countText(attempt)} to send a message`
+    return say`Node ${quoted(node)} began ${what} to webhook ${quoted(webhookId)}.`
+  },
+  DeliveryEnded: ({ data: { webhookId, attempt, outcome, status } }) =>
+    say`Attempt ${countText(attempt)} to send to webhook ${quoted(webhookId)}: ${outcomeWords[outcome]}${status === null ? '' : `, with status ${status}`}.`,
   SilenceRuleSet: ({ data, stream }, { who, names }) => {
     const { rack, keg, after } = data
     const kegs = keg === null ? say`kegs` : say`kegs named ${quoted(keg)}`
@@ -41,6 +56,13 @@ export const attentionSentences: Sentences<AttentionEventType> = {
     if (after === 'never') return say`${who} allowed ${of} to be silent.`
     return say`${who} set that ${of} count as silent after ${strong(durationWords(after))}.`
   },
+}
+
+const outcomeWords: Readonly<Record<EventData<'DeliveryEnded'>['outcome'], string>> = {
+  delivered: 'delivered',
+  failed: 'failed',
+  unknown: 'it is not known whether it was delivered',
+  given_up: 'given up',
 }
 
 const placeOf = (cellar: string | null, line: Pick<AttentionLine, 'node'> | undefined, names: Names): Sentence => {
@@ -99,7 +121,8 @@ const keyOf = ({ keyId = '' }: AttentionLine, names: Pick<Names, 'keyLabel'>): P
   label: names.keyLabel(keyId),
 })
 
-const kindWords: Readonly<Record<AttentionLine['kind'], string>> = {
+/** Within a sentence. */
+export const kindWords: Readonly<Record<AttentionLine['kind'], string>> = {
   silent: 'silence',
   key_expires: 'a key that expires',
   key_at_limit: 'a key at its limit',

@@ -110,6 +110,7 @@ const noDuration: Readonly<Record<DurationField, string>> = {
 const textNames: ReadonlyMap<string, string> = new Map([
   ['email', 'E-mail'],
   ['linkMadeBy', 'One-time link from'],
+  ['url', 'Address'],
 ])
 
 const capitalized = (field: string): string => field.replace(/^./, (letter) => letter.toUpperCase())

@@ -39,8 +39,12 @@ export class AttentionRecords {
   #current: { readonly lines: readonly CurrentLine[]; readonly untilMs: number } | null = null
   #hasRests = false
 
-  constructor(context: ActorContext) {
+  /** Takes the records that this node has written. */
+  readonly #onWritten: (event: RecordedEvent<'AttentionChanged'>) => void
+
+  constructor(context: ActorContext, onWritten: (event: RecordedEvent<'AttentionChanged'>) => void = () => {}) {
     this.#context = context
+    this.#onWritten = onWritten
   }
 
   /** Most urgent first, by cellar. Only of streams that were read (`last`, `loadAll`). */
@@ -116,7 +120,9 @@ export class AttentionRecords {
     const append = { stream, expected: events[0]?.revision ?? ('none' as const), events: [event] }
     const { outcome } = await appendUntilKnown(this.#context, append, { mustFinish: false })
     if (outcome === 'conflict') return this.#forget(stream)
-    this.#hear({ ...event, stream, revision: (events[0]?.revision ?? -1) + 1, position: 0 })
+    const written = { ...event, stream, revision: (events[0]?.revision ?? -1) + 1, position: 0 }
+    this.#hear(written)
+    this.#onWritten(written)
     return true
   }
 
@@ -153,12 +159,20 @@ export class AttentionRecords {
     ]
   }
 
-  /** A rack that is at rest includes its kegs. */
+  isAtRest(cellar: string | null, line: AttentionLine, atMs: number): boolean {
+    return this.#restOf(cellar, line, atMs) !== undefined
+  }
+
   #currentLine(cellar: string | null, line: AttentionLine, nowMs: number): CurrentLine {
+    const rest = this.#restOf(cellar, line, nowMs)
+    return { cellar, line, rest: rest === undefined ? null : { untilMs: rest.untilMs, by: rest.restedBy } }
+  }
+
+  /** A rack that is at rest includes its kegs. */
+  #restOf(cellar: string | null, line: AttentionLine, atMs: number): Rest | undefined {
     const wider = [line, withoutKeg(line), withoutRack(line)]
     const rests = wider.flatMap((scope) => this.#rests.get(idIn(cellar, scope)) ?? [])
-    const rest = rests.find((one) => one.untilMs > nowMs && covers(one, line))
-    return { cellar, line, rest: rest === undefined ? null : { untilMs: rest.untilMs, by: rest.restedBy } }
+    return rests.find((one) => one.untilMs > atMs && covers(one, line))
   }
 }
 

@@ -17,6 +17,8 @@ type Purging = {
   /** Of the newest event at the node's start, in ms. A clock far ahead of it can be wrong, and a purge cannot be undone. */
   newestMs(): number
   onTimes(told: TimesTold): void
+  /** Also of removed webhooks. */
+  deliveryStreams(): readonly string[]
 }
 
 /**
@@ -42,7 +44,7 @@ export class Retention {
     this.#context = context
     this.#cellars = cellars
     this.#purging = purging
-    this.#records = new RecordRetention(context)
+    this.#records = new RecordRetention(context, purging.deliveryStreams)
   }
 
   hear(event: RecordedEvent): void {

@@ -40,8 +40,11 @@ export class RecordRetention {
   /** By the group's name, in ms. A run with the same time skips the group, so each stream is read once a day. */
   readonly #doneBefore = new Map<string, number>()
 
-  constructor(context: ActorContext) {
+  readonly #deliveryStreams: () => readonly string[]
+
+  constructor(context: ActorContext, deliveryStreams: () => readonly string[]) {
     this.#context = context
+    this.#deliveryStreams = deliveryStreams
   }
 
   /** Only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone. @throws Outage */
@@ -56,6 +59,7 @@ export class RecordRetention {
       ofNode(signInsStream, recordsKeptMs.signins),
       ofNode(nodeRefusalsStream, recordsKeptMs.refusals),
       ofNode(nodesAttentionStream, recordsKeptMs.refusals),
+      ...this.#deliveryStreams().map((stream) => ofNode(stream, recordsKeptMs.refusals)),
       ...cellars.list().map(({ cellar, policy }) => ({
         name: cellarStream(cellar),
         keptMs: recordsKeptMsOf(policy),

@@ -15,14 +15,17 @@ const kinds = [
   'certificate_ends',
 ] as const
 export type AttentionKind = (typeof kinds)[number]
+export const attentionKinds: readonly AttentionKind[] = kinds
+
+export const attentionKind = Type.Unsafe<AttentionKind>(
+  Type.Union(
+    kinds.map((kind) => Type.Literal(kind)),
+    { description: 'What needs attention.', title: 'kind' },
+  ),
+)
 
 const What = {
-  kind: Type.Unsafe<AttentionKind>(
-    Type.Union(
-      kinds.map((kind) => Type.Literal(kind)),
-      { description: 'What needs attention.', title: 'kind' },
-    ),
-  ),
+  kind: attentionKind,
   rack: Type.Optional(text('The rack. Missing: the whole cellar, a key or a node.')),
   keg: Type.Optional(text('The keg. Missing: the whole rack, or no keg.')),
   keyId: Type.Optional(id('The id of the key. Missing: no single key.')),

@@ -34,6 +34,8 @@ const eventOf = <T extends EventType>(type: T, data: EventData<T>): RecordedEven
 const streamOf = (type: EventType): string => {
   if (type === 'ReadingsPurged' || type === 'SilenceRuleSet' || type.startsWith('Cellar')) return 'cellar-1'
   if (type.startsWith('Attention')) return 'attention-1'
+  if (type.startsWith('Webhook')) return 'attention-webhooks'
+  if (type.startsWith('Delivery')) return 'attention-to-7Qp2mZ4k'
   if (type === 'ReadingsRefused') return 'refusals-7Qp2mZ4k'
   if (type.startsWith('Reading')) return 'readings-7Qp2mZ4k'
   if (type.startsWith('Key')) return 'key-7Qp2mZ4k'
@@ -48,7 +50,28 @@ const samplesOf = (texts: EventTexts): Samples => ({
   ...samplesOfCellars(texts),
   ...samplesOfKeys(texts),
   ...samplesOfOperators(texts),
+  ...samplesOfWebhooks(texts),
 })
+
+const samplesOfWebhooks = (
+  texts: EventTexts,
+): Pick<Samples, Extract<EventType, `Webhook${string}` | `Delivery${string}`>> => {
+  const message = { webhookId: '7Qp2mZ4k', messageId: 'msg_1', attempt: 2 }
+  return {
+    WebhookSet: { webhookId: '7Qp2mZ4k', url: texts('url'), kinds: ['silent', 'backup_old'], masterId: '0123abcd' },
+    WebhookRemoved: { webhookId: '7Qp2mZ4k' },
+    DeliveryBegun: { ...message, of: { stream: 'attention-1', revision: 3 }, node: texts('node') },
+    DeliveryEnded: {
+      ...message,
+      outcome: 'failed',
+      status: 500,
+      answer: texts('answer'),
+      why: texts('why'),
+      tookMs: 42,
+      givenUpTo: noonMs,
+    },
+  }
+}
 
 const samplesOfLog = (
   texts: EventTexts,

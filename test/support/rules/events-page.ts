@@ -14,7 +14,7 @@ export const streamNames: Readonly<Record<StreamKind, string>> = {
   'operator-setup': '`operator-setup`',
   signins: '`signins-node`',
   exports: '`exports-log`',
-  attention: '`attention-<digest>`, `attention-nodes` and `attention-rests`',
+  attention: '`attention-<digest>`, `attention-nodes`, `attention-rests`, `attention-webhooks` and `attention-to-<id>`',
   records: 'any stream of records',
   purged: 'any stream whose old events were deleted',
 }

@@ -18,6 +18,7 @@ const broken =
     operators: core.operators,
     refusals: core.refusals,
     attention: core.attention,
+    webhooks: core.webhooks,
     recordExport: (data, asker) => core.recordExport(data, asker),
     figures: () => core.figures(),
     indexProgress: () => core.indexProgress(),

@@ -1,0 +1,231 @@
+import { type Message, messageKeptMs } from '../../domain/attention/delivery-queue.ts'
+import type { Webhook } from '../../domain/attention/webhook.ts'
+import { messageBody } from '../../domain/attention/webhook-message.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { isRun, type LogItem } from '../../domain/reading/recorded-run.ts'
+import { type CommandRefusal, type Outcome, refused } from '../../domain/refusal.ts'
+import { attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
+import { heartbeatMs } from '../../limits.ts'
+import { DamagedLog, Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { AttentionRecords } from '../attention/attention-records.ts'
+import type { Asker, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
+import { deliveryOf } from './delivery-history.ts'
+import type { WebhookMaster, WebhookParts } from './webhook-parts.ts'
+import { type SenderParts, WebhookSender } from './webhook-sender.ts'
+import { WebhookSettings } from './webhook-settings.ts'
+
+const recordsPerRead = 100
+/** After an outage of the log. */
+const loadEveryMs = 5_000
+
+type Parts = {
+  /** `null`: this process has no webhooks. */
+  readonly parts: WebhookParts | null
+  readonly records: AttentionRecords
+  readonly passedMs: () => number
+}
+
+export class WebhookDeliveries {
+  readonly settings: WebhookSettings
+  readonly parts: WebhookParts | null
+  readonly #context: ActorContext
+  readonly #records: AttentionRecords
+  readonly #passedMs: () => number
+  readonly #senders = new Map<string, WebhookSender>()
+  #master: WebhookMaster | null = null
+  #loading: Promise<void> | null = null
+  #isLoaded = false
+
+  constructor(context: ActorContext, { parts, records, passedMs }: Parts) {
+    this.#context = context
+    this.parts = parts
+    this.#records = records
+    this.#passedMs = passedMs
+    this.settings = new WebhookSettings(context, (webhookId) => this.#onChange(webhookId))
+  }
+
+  get isIdle(): boolean {
+    return this.settings.isIdle && [...this.#senders.values()].every((sender) => sender.isIdle)
+  }
+
+  /** @throws Outage */
+  async load(): Promise<void> {
+    if (this.#isLoaded) return
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = null
+    })
+    await this.#loading
+  }
+
+  status(webhookId: string): WebhookStatus {
+    const sender = this.#senders.get(webhookId)
+    if (sender === undefined) return noStatus
+    const { queue } = sender
+    const { waiting, failingSinceMs, open, last, webhook } = queue
+    const { beat, clock } = this.#context
+    const pauseMs = queue.pauseMs(beat)
+    const secret = this.secretOf(webhook)
+    const lastDelivery = last === null ? null : deliveryOf(last.claim, last.ended)
+    return {
+      waiting,
+      failingSinceMs,
+      nextTryMs: pauseMs === 0 ? null : clock.now() + pauseMs,
+      last: open === null || open === 'unreadable' ? lastDelivery : deliveryOf(open, null),
+      why: 'why' in secret ? secret.why : null,
+    }
+  }
+
+  master(): WebhookMaster | { readonly why: string } {
+    if (this.#master !== null) return this.#master
+    const opened = this.parts?.master() ?? { why: 'Only the running service has the secrets of webhooks.' }
+    if (!('why' in opened)) this.#master = opened
+    return opened
+  }
+
+  secretOf({ webhookId, masterId }: Webhook): ReturnType<Webhooks['secretOf']> {
+    const opened = this.master()
+    if ('why' in opened) return opened
+    return opened.id === masterId ? { secret: opened.secretOf(webhookId) } : { why: otherMaster }
+  }
+
+  test(webhookId: string, asker: Asker): Promise<Outcome<Delivery, CommandRefusal>> {
+    const sender = this.#senders.get(webhookId)
+    if (sender === undefined) return Promise.resolve(refused({ kind: 'webhook_not_found' }))
+    const secret = this.secretOf(sender.queue.webhook)
+    if ('why' in secret) return Promise.resolve(refused({ kind: 'no_webhook_secret', why: secret.why }))
+    return sender.test(asker)
+  }
+
+  hear(items: readonly LogItem[]): void {
+    for (const item of items) {
+      if (isRun(item)) continue
+      this.settings.hear(item)
+      if (item.type === 'AttentionChanged') this.#offer(item, { isOwn: false })
+      else for (const sender of this.#senders.values()) sender.hear(item)
+    }
+  }
+
+  /** This node has written it. */
+  written(event: RecordedEvent<'AttentionChanged'>): void {
+    this.#offer(event, { isOwn: true })
+  }
+
+  onBeat(overdue: number): void {
+    this.settings.answerOverdue(overdue)
+    const { beat } = this.#context
+    if (this.parts === null) return
+    if (!this.#isLoaded && beat % (loadEveryMs / heartbeatMs) === 1)
+      void this.load().catch((error) => this.#report(error))
+    for (const sender of this.#senders.values()) {
+      sender.onBeat({
+        sendsWaiting: this.#isLoaded && this.parts.sendsWaiting && !('why' in this.secretOf(sender.queue.webhook)),
+      })
+    }
+  }
+
+  abort(): void {
+    for (const sender of this.#senders.values()) sender.abort()
+  }
+
+  stop(): void {
+    this.abort()
+    this.settings.stop()
+  }
+
+  async #load(): Promise<void> {
+    await this.settings.load()
+    await this.#records.loadRests()
+    const sinceMs = this.#context.clock.now() - messageKeptMs
+    for (const sender of this.#senders.values()) await sender.load(sinceMs)
+    if (this.#senders.size > 0) for (const stream of this.#attentionStreams()) await this.#readDay(stream, sinceMs)
+    for (const sender of this.#senders.values()) sender.queue.settle()
+    this.#isLoaded = true
+  }
+
+  #attentionStreams(): readonly string[] {
+    const cellars = this.#context.projections.cellars.list()
+    return [nodesAttentionStream, ...cellars.map(({ cellar }) => attentionStream(cellar))]
+  }
+
+  async #readDay(stream: string, sinceMs: number): Promise<void> {
+    for (let from: number | undefined; ; ) {
+      const options = { direction: 'backwards', limit: recordsPerRead, ...(from !== undefined && { from }) } as const
+      const page = await this.#context.log.read(stream, options).catch(emptyIfDamaged)
+      for (const event of page)
+        if (event.type === 'AttentionChanged' && event.recordedAt >= sinceMs) this.#offer(event, { isOwn: false })
+      const oldest = page.at(-1)
+      if (oldest === undefined || page.length < recordsPerRead || page.every(({ recordedAt }) => recordedAt < sinceMs))
+        return
+      from = oldest.revision - 1
+    }
+  }
+
+  #offer(event: RecordedEvent<'AttentionChanged'>, { isOwn }: { readonly isOwn: boolean }): void {
+    if (this.#senders.size === 0) return
+    const { id, stream, revision, recordedAt, data } = event
+    const lines = [...data.began, ...data.ended].filter(
+      (line) => !this.#records.isAtRest(data.cellar, line, recordedAt),
+    )
+    const kinds = new Set(lines.map(({ kind }) => kind))
+    // A record from the future would wait for ever.
+    const atMs = Math.min(recordedAt, this.#context.clock.now())
+    const message = { id: `msg_${id}`, stream, revision, atMs, kinds, isOwn }
+    for (const { queue } of this.#senders.values()) queue.offer(message, this.#context.beat)
+  }
+
+  #onChange(webhookId: string): void {
+    const webhook = this.settings.get(webhookId)
+    const sender = this.#senders.get(webhookId)
+    if (webhook === null) {
+      sender?.abort()
+      this.#senders.delete(webhookId)
+    } else if (sender !== undefined) sender.queue.change(webhook)
+    else this.#senders.set(webhookId, new WebhookSender(this.#context, webhook, this.#senderParts))
+  }
+
+  get #senderParts(): SenderParts {
+    return {
+      node: this.parts?.node ?? '',
+      passedMs: this.#passedMs,
+      send: async ({ webhook, ...sending }) => {
+        const secret = this.secretOf(webhook)
+        if ('why' in secret || this.parts === null) throw new Error('Cannot send to a webhook without its secret')
+        const { url } = webhook
+        return this.parts.send({ ...sending, ...secret, url, atMs: this.#context.clock.now() })
+      },
+      bodyOf: (message, webhook) => this.#bodyOf(message, webhook),
+    }
+  }
+
+  async #bodyOf({ stream, revision }: Message, { kinds }: Webhook): Promise<string | null> {
+    const page = await this.#context.log.read(stream, { from: revision, limit: 1 }).catch(emptyIfDamaged)
+    const [event] = page
+    if (event?.type !== 'AttentionChanged' || event.revision !== revision || this.parts === null) return null
+    const { data, recordedAt } = event
+    const { wordsOf } = this.parts
+    const { cellars, keys } = this.#context.projections
+    return messageBody({
+      recordedAt,
+      data,
+      kinds,
+      isAtRest: (line) => this.#records.isAtRest(data.cellar, line, recordedAt),
+      wordsOf: (line) => wordsOf(line, keys.get(line.keyId ?? '')?.label ?? null),
+      cellarTitle: cellars.get(data.cellar ?? '')?.title ?? data.cellar ?? '',
+    })
+  }
+
+  #report(error: unknown): void {
+    if (!(error instanceof Outage)) this.#context.onBug(error)
+  }
+}
+
+const noStatus: WebhookStatus = { waiting: 0, failingSinceMs: null, nextTryMs: null, last: null, why: null }
+
+const otherMaster =
+  'This node has another webhook-master file than the node that made this webhook. Restore that file, or make a new webhook.'
+
+const emptyIfDamaged = (error: unknown): readonly RecordedEvent[] => {
+  if (error instanceof DamagedLog) return []
+  throw error
+}

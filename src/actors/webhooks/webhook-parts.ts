@@ -1,0 +1,36 @@
+import type { AttentionLine } from '../../domain/attention/attention-lines.ts'
+import type { Typed } from '../../domain/text.ts'
+
+export type WebhookMaster = { readonly id: string; secretOf(webhookId: string): string }
+
+export type Sending = {
+  readonly url: string
+  readonly secret: string
+  readonly messageId: string
+  readonly atMs: number
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
+export type Sent = {
+  /** `null`: no answer came. */
+  readonly status: number | null
+  /** Its first characters, on one line. */
+  readonly answer: string | null
+  readonly why: string | null
+  readonly tookMs: number
+}
+
+/** What the service gives to the actors, which do no I/O themselves. */
+export type WebhookParts = {
+  readonly node: string
+  /** False: the process ends soon, so it sends only tests. */
+  readonly sendsWaiting: boolean
+  /** Called until it has given one. Then that one is used. */
+  readonly master: () => WebhookMaster | { readonly why: string }
+  readonly checkedUrl: (text: string) => Typed<string>
+  /** Ends within `attemptMsMax`. Rejects only for a bug. */
+  readonly send: (sending: Sending) => Promise<Sent>
+  /** Says what needs attention, without a full stop. */
+  readonly wordsOf: (line: AttentionLine, keyLabel: string | null) => string
+}

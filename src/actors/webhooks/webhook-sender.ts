@@ -1,0 +1,292 @@
+/**
+ * Sends the messages of one webhook. A claim in its stream of deliveries comes before each request, with the exact revision of the
+ * stream. So of several nodes only one sends (docs/protocol.md, "Webhooks").
+ */
+import { DeliveryQueue, type Heard, type Message } from '../../domain/attention/delivery-queue.ts'
+import type { Webhook } from '../../domain/attention/webhook.ts'
+import { testBody } from '../../domain/attention/webhook-message.ts'
+import type { Decided, EventData, NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { deliveriesStream } from '../../domain/stream-names.ts'
+import { heartbeatMs, readPageEventsMax } from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
+import { askedBy, systemAsker } from '../asked-by.ts'
+import type { Asker, Delivery } from '../core-interface.ts'
+import { commandRefusalOf } from '../outage-refusals.ts'
+import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { readFrom } from '../stream/read-stream.ts'
+import { deliveryOf } from './delivery-history.ts'
+import type { Sent } from './webhook-parts.ts'
+
+/** An attempt ends after 15 s. This is for a bug. */
+export const attemptMsMax = 17_000
+/** An append that took longer is too near to `takeoverMs` to send after it. */
+export const claimMsMax = 15_000
+/** Counted by the node that takes over, from when it has known the claim. */
+export const takeoverMs = 40_000
+/** A test waits for an attempt under way. */
+const testWaitMsMax = 20_000
+/** After an outage of the log. */
+const outagePauseMs = 5_000
+
+export type SenderParts = {
+  readonly node: string
+  readonly passedMs: () => number
+  readonly send: (sending: {
+    readonly webhook: Webhook
+    readonly messageId: string
+    readonly body: string
+    readonly signal: AbortSignal
+  }) => Promise<Sent>
+  /** `null`: nothing is left to say. @throws Outage */
+  readonly bodyOf: (message: Message, webhook: Webhook) => Promise<string | null>
+}
+
+type Answer = Outcome<Delivery, CommandRefusal>
+type Test = { readonly asker: Asker; readonly sinceBeat: number; readonly answer: (answer: Answer) => void }
+type Begun = EventData<'DeliveryBegun'>
+
+export class WebhookSender {
+  readonly queue: DeliveryQueue
+  readonly #context: ActorContext
+  readonly #parts: SenderParts
+  readonly #stream: string
+  #test: Test | null = null
+  #working: Promise<void> | null = null
+  #sending: AbortController | null = null
+  #isBehind = false
+  #outageToBeat = 0
+
+  constructor(context: ActorContext, webhook: Webhook, parts: SenderParts) {
+    this.#context = context
+    this.#parts = parts
+    this.queue = new DeliveryQueue(webhook)
+    this.#stream = deliveriesStream(webhook.webhookId)
+  }
+
+  get isIdle(): boolean {
+    return this.#working === null
+  }
+
+  /** Reads the records since that time (ms). @throws Outage */
+  async load(sinceMs: number): Promise<void> {
+    const newestFirst: RecordedEvent[] = []
+    for (let from: number | undefined; ; ) {
+      const options = { direction: 'backwards', limit: readPageEventsMax, ...(from !== undefined && { from }) } as const
+      const page = await this.#context.log.read(this.#stream, options)
+      newestFirst.push(...page)
+      const oldest = page.at(-1)
+      if (oldest === undefined || page.length < readPageEventsMax || page.every((event) => event.recordedAt < sinceMs))
+        break
+      from = oldest.revision - 1
+    }
+    for (const event of newestFirst.reverse()) this.#fold(event)
+  }
+
+  hear(event: RecordedEvent): void {
+    if (event.stream !== this.#stream || event.revision <= this.queue.revision) return
+    if (event.revision === this.queue.revision + 1) this.#fold(event)
+    else this.#isBehind = true
+  }
+
+  onBeat({ sendsWaiting }: { readonly sendsWaiting: boolean }): void {
+    if (this.#test === null && !sendsWaiting) return
+    this.#working ??= this.#work(sendsWaiting).finally(() => {
+      this.#working = null
+    })
+  }
+
+  test(asker: Asker): Promise<Answer> {
+    if (this.#test !== null || this.#context.isStopping) return Promise.resolve(refused({ kind: 'busy' }))
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    this.#test = { asker, sinceBeat: this.#context.beat, answer: resolve }
+    this.onBeat({ sendsWaiting: false })
+    return promise
+  }
+
+  /** The claim of a request under way stays. So the message is sent again later. */
+  abort(): void {
+    this.#sending?.abort()
+    this.#endTest(refused({ kind: 'busy' }))
+  }
+
+  async #work(sendsWaiting: boolean): Promise<void> {
+    try {
+      while (await this.#sendNext(sendsWaiting));
+    } catch (error) {
+      this.#outageToBeat = this.#context.beat + outagePauseMs / heartbeatMs
+      if (!(error instanceof Outage)) this.#context.onBug(error)
+      this.#endTest(refused(error instanceof Outage ? commandRefusalOf(error) : { kind: 'not_confirmed' }))
+    }
+  }
+
+  /** False: there is nothing more to do now. */
+  async #sendNext(sendsWaiting: boolean): Promise<boolean> {
+    const { queue } = this
+    if (this.#context.isStopping || (this.#test === null && this.#context.beat < this.#outageToBeat)) return false
+    if (this.#isBehind) await this.#catchUp()
+    if (queue.open !== null) return this.#takeOver()
+    if (this.#test !== null) return this.#sendTest(this.#test)
+    if (!sendsWaiting) return false
+    const message = queue.next(this.#heard())
+    if (message === null) return this.#recordGivenUp()
+    const body = await this.#bodyOf(message)
+    if (body === null) {
+      queue.drop(message.id)
+      return true
+    }
+    const { stream, revision } = message
+    const begun = this.#begun(message.id, { stream, revision })
+    return (await this.#attempt(begun, { body, asker: systemAsker(this.#context) })) !== null
+  }
+
+  async #sendTest(test: Test): Promise<boolean> {
+    const { entropy, clock } = this.#context
+    const begun = this.#begun(`msg_${entropy.uuid()}`, null)
+    const delivery = await this.#attempt(begun, { body: testBody(clock.now()), asker: test.asker })
+    if (delivery === null) return this.#isTestOverdue()
+    this.#endTest(done(delivery))
+    return true
+  }
+
+  /** A message that cannot be said must not stop the others. */
+  async #bodyOf(message: Message): Promise<string | null> {
+    try {
+      return await this.#parts.bodyOf(message, this.queue.webhook)
+    } catch (error) {
+      if (error instanceof Outage) throw error
+      this.#context.onBug(error)
+      return null
+    }
+  }
+
+  /** Of an attempt whose node has stopped. */
+  async #takeOver(): Promise<boolean> {
+    const { queue } = this
+    const { beat } = this.#context
+    if ((beat - queue.openSinceBeat) * heartbeatMs < takeoverMs) return this.#isTestOverdue()
+    const { open } = queue
+    if (open !== null && open !== 'unreadable') {
+      const { messageId, attempt, node } = open
+      const why = `Node ${node} stopped before it recorded the end.`
+      const end = { ...this.#ended({ messageId, attempt }), outcome: 'unknown' as const, why }
+      if (!(await this.#append([{ type: 'DeliveryEnded', data: end }], systemAsker(this.#context)))) return false
+    }
+    queue.takeOver(beat)
+    return true
+  }
+
+  #isTestOverdue(): false {
+    const waitedMs = (this.#context.beat - (this.#test?.sinceBeat ?? this.#context.beat)) * heartbeatMs
+    if (waitedMs >= testWaitMsMax) this.#endTest(refused({ kind: 'busy' }))
+    return false
+  }
+
+  /** `null`: another node has written first. */
+  async #attempt(
+    begun: Begun,
+    { body, asker }: { readonly body: string; readonly asker: Asker },
+  ): Promise<Delivery | null> {
+    const { passedMs, send } = this.#parts
+    const { webhook } = this.queue
+    const beganMs = passedMs()
+    const givenUp = this.queue.givenUp()
+    const claim = [
+      ...(givenUp === null ? [] : [{ type: 'DeliveryEnded' as const, data: givenUp }]),
+      { type: 'DeliveryBegun' as const, data: begun },
+    ]
+    if (!(await this.#append(claim, asker))) return null
+    const isLate = passedMs() - beganMs > claimMsMax
+    const sent = isLate
+      ? lateClaim
+      : await this.#inTime((signal) => send({ webhook, messageId: begun.messageId, body, signal }))
+    // Whether the message has arrived is not known. After the start, the claim is taken over, and the message is sent again.
+    if (sent.status === null && this.#context.isStopping) return null
+    const { status, answer, tookMs } = sent
+    const isDelivered = status !== null && status >= 200 && status < 300
+    const why = isDelivered ? null : (sent.why ?? `The answer was ${status}.`)
+    const data = {
+      ...this.#ended(begun),
+      outcome: isDelivered ? ('delivered' as const) : ('failed' as const),
+      status,
+      answer,
+      why,
+      tookMs: Math.max(0, Math.round(tookMs)),
+    }
+    await this.#append([{ type: 'DeliveryEnded', data }], asker, { mustFinish: true })
+    const { last } = this.queue
+    return last === null || last.claim.messageId !== begun.messageId ? null : deliveryOf(last.claim, last.ended)
+  }
+
+  async #inTime(send: (signal: AbortSignal) => Promise<Sent>): Promise<Sent> {
+    const { promise, resolve } = Promise.withResolvers<Sent>()
+    const sending = new AbortController()
+    this.#sending = sending
+    sending.signal.addEventListener('abort', () => resolve(noAnswer))
+    const forget = this.#context.schedule.after(attemptMsMax, () => sending.abort())
+    try {
+      return await Promise.race([send(sending.signal), promise])
+    } finally {
+      forget()
+      this.#sending = null
+    }
+  }
+
+  async #recordGivenUp(): Promise<false> {
+    const data = this.queue.pauseMs(this.#context.beat) > 0 ? null : this.queue.givenUp()
+    if (data !== null) await this.#append([{ type: 'DeliveryEnded', data }], systemAsker(this.#context))
+    return false
+  }
+
+  /** False: another node has written first. @throws Outage */
+  async #append(
+    records: readonly Decided<'DeliveryBegun' | 'DeliveryEnded'>[],
+    asker: Asker,
+    { mustFinish } = { mustFinish: false },
+  ): Promise<boolean> {
+    const { clock, entropy } = this.#context
+    const { revision } = this.queue
+    const common = { recordedAt: clock.now(), metadata: askedBy(asker) }
+    const events = records.map((record): NewEvent => ({ ...record, ...common, id: entropy.uuid() }))
+    const append = { stream: this.#stream, expected: revision < 0 ? ('none' as const) : revision, events }
+    const result = await appendUntilKnown(this.#context, append, { mustFinish })
+    if (result.outcome === 'conflict') await this.#catchUp()
+    else for (const event of result.events) this.#fold(event, { isOurs: true })
+    return result.outcome !== 'conflict'
+  }
+
+  async #catchUp(): Promise<void> {
+    await readFrom(this.#context.log, { stream: this.#stream, revision: this.queue.revision + 1 }, (events) => {
+      for (const event of events) this.#fold(event)
+    })
+    this.#isBehind = false
+  }
+
+  #fold(event: RecordedEvent, { isOurs } = { isOurs: false }): void {
+    if (event.revision > this.queue.revision) this.queue.fold(event, { ...this.#heard(), isOurs })
+  }
+
+  #heard(): Heard {
+    const { beat, clock } = this.#context
+    return { beat, nowMs: clock.now(), chance: this.#context.chance() }
+  }
+
+  #begun(messageId: string, of: Begun['of']): Begun {
+    const { webhookId } = this.queue.webhook
+    return { webhookId, messageId, of, attempt: this.queue.attemptOf(messageId), node: this.#parts.node }
+  }
+
+  #ended({ messageId, attempt }: Pick<Begun, 'messageId' | 'attempt'>) {
+    const { webhookId } = this.queue.webhook
+    return { webhookId, messageId, attempt, status: null, answer: null, tookMs: 0 }
+  }
+
+  #endTest(answer: Answer): void {
+    this.#test?.answer(answer)
+    this.#test = null
+  }
+}
+
+const noAnswer: Sent = { status: null, answer: null, why: 'There was no answer in time.', tookMs: attemptMsMax }
+const lateClaim: Sent = { ...noAnswer, why: 'The event log was too slow, so nothing was sent.', tookMs: 0 }

@@ -1,0 +1,231 @@
+/** What waits for one webhook, as its stream of deliveries says (docs/protocol.md, "Webhooks"). Times are in beats of this node. */
+import { heartbeatMs } from '../../limits.ts'
+import { dayMs, minuteMs } from '../calendar.ts'
+import type { EventData, RecordedEvent } from '../events.ts'
+import type { AttentionKind } from './attention-lines.ts'
+import { isWanted, type Webhook } from './webhook.ts'
+
+export const waitingMessagesMax = 1_000
+export const messageKeptMs = dayMs
+/** A node that did not write the record leaves it to the others for this time. */
+export const othersFirstMs = 10_000
+/** By failures in a row. */
+export const pausesMs = [5_000, 15_000, 30_000, minuteMs, 2 * minuteMs, 5 * minuteMs] as const
+/** Ends of messages whose records this node has not heard of yet. */
+const endedKeptMax = 1_000
+
+export type Message = {
+  readonly id: string
+  readonly stream: string
+  readonly revision: number
+  readonly atMs: number
+  /** Of the lines that are not at rest. */
+  readonly kinds: ReadonlySet<AttentionKind>
+  /** This node has written the record. */
+  readonly isOwn: boolean
+}
+
+/** What this node knows when it hears of a record. */
+export type Heard = { readonly beat: number; readonly nowMs: number; readonly chance: number }
+
+export type Claim = EventData<'DeliveryBegun'> & { readonly revision: number; readonly beganMs: number }
+type Ended = EventData<'DeliveryEnded'> & { readonly atMs: number }
+
+type Waiting = Message & { readonly heardBeat: number }
+
+export class DeliveryQueue {
+  /** Of the newest record. -1 before the first. */
+  revision = -1
+  /** The attempt under way. `unreadable`: a newer version can have begun one. */
+  open: Claim | 'unreadable' | null = null
+  openSinceBeat = 0
+  failingSinceMs: number | null = null
+  last: { readonly claim: Claim; readonly ended: Ended } | null = null
+  #webhook: Webhook
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #attempts = new Map<string, number>()
+  readonly #ended = new Set<string>()
+  #isSettled = false
+  #givenUpToMs = -1
+  #dropped: { readonly messageId: string; readonly toMs: number; readonly count: number } | null = null
+  #failures = 0
+  #pausedToBeat = 0
+  #freeSinceBeat = 0
+  /** This node has made the last attempt. */
+  #isOurs = false
+
+  constructor(webhook: Webhook) {
+    this.#webhook = webhook
+  }
+
+  get webhook(): Webhook {
+    return this.#webhook
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  change(webhook: Webhook): void {
+    this.#webhook = webhook
+    for (const { id, atMs, kinds } of this.#waiting.values()) if (!isWanted(webhook, atMs, kinds)) this.drop(id)
+  }
+
+  /** After the past day was read. Until then, each end is needed. */
+  settle(): void {
+    this.#isSettled = true
+    this.#trimEnded()
+    for (const id of this.#attempts.keys()) if (!this.#waiting.has(id)) this.#attempts.delete(id)
+  }
+
+  offer(message: Message, beat: number): void {
+    const { id, atMs, kinds } = message
+    if (this.#ended.has(id) || atMs <= this.#givenUpToMs || !isWanted(this.#webhook, atMs, kinds)) return
+    const known = this.#waiting.get(id)
+    this.#waiting.set(id, {
+      ...message,
+      heardBeat: known?.heardBeat ?? beat,
+      isOwn: message.isOwn || known?.isOwn === true,
+    })
+    if (this.#waiting.size > waitingMessagesMax) this.#giveUp([...this.#waiting.values()].reduce(older))
+  }
+
+  /** It has nothing to say, or cannot be read. */
+  drop(id: string): void {
+    this.#waiting.delete(id)
+    this.#attempts.delete(id)
+  }
+
+  fold(event: RecordedEvent, heard: Heard & { readonly isOurs?: boolean }): void {
+    this.revision = event.revision
+    switch (event.type) {
+      case 'DeliveryBegun':
+        this.open = { ...event.data, revision: event.revision, beganMs: event.recordedAt }
+        this.openSinceBeat = heard.beat
+        this.#isOurs = heard.isOurs === true
+        if (event.data.of !== null) this.#attempts.set(event.data.messageId, event.data.attempt)
+        return
+      case 'DeliveryEnded':
+        if (event.data.outcome === 'given_up') this.#foldGivenUp(event.data)
+        else this.#foldEnd({ ...event.data, atMs: event.recordedAt }, heard)
+        return
+      case 'RecordUnreadable':
+        this.open = 'unreadable'
+        this.openSinceBeat = heard.beat
+        return
+      default:
+    }
+  }
+
+  /** The claim of a node that has stopped is over. Its messages are now left to this node. */
+  takeOver(beat: number): void {
+    this.open = null
+    this.#freeSinceBeat = beat
+    this.#isOurs = true
+  }
+
+  /** 0: not paused. */
+  pauseMs(beat: number): number {
+    return this.#waiting.size === 0 ? 0 : Math.max(0, this.#pausedToBeat - beat) * heartbeatMs
+  }
+
+  /** Fewest attempts first, then the oldest. So a message that always fails does not hold up the others. */
+  next({ beat, nowMs }: Heard): Message | null {
+    for (const message of this.#waiting.values()) if (message.atMs < nowMs - messageKeptMs) this.#giveUp(message)
+    if (beat < this.#pausedToBeat) return null
+    let next: Waiting | null = null
+    for (const message of this.#waiting.values()) {
+      if (this.#isTurn(message, beat) && (next === null || this.#isBefore(message, next))) next = message
+    }
+    return next
+  }
+
+  attemptOf(messageId: string): number {
+    return (this.#attempts.get(messageId) ?? 0) + 1
+  }
+
+  /** What was given up since the last record of that. */
+  givenUp(): EventData<'DeliveryEnded'> | null {
+    if (this.#dropped === null) return null
+    const { messageId, toMs, count } = this.#dropped
+    const many = count === 1 ? 'The message was' : `${count} messages were`
+    const why = `${many} not delivered within a day, or too many waited.`
+    const { webhookId } = this.#webhook
+    const attempt = this.attemptOf(messageId)
+    return {
+      webhookId,
+      messageId,
+      attempt,
+      outcome: 'given_up',
+      status: null,
+      answer: null,
+      why,
+      tookMs: 0,
+      givenUpTo: toMs,
+    }
+  }
+
+  #foldEnd(ended: Ended, { beat, nowMs, chance }: Heard): void {
+    const claim = this.open
+    this.open = null
+    this.#freeSinceBeat = beat
+    this.#endMessage(ended)
+    if (claim === null || claim === 'unreadable') return
+    this.last = { claim, ended }
+    if (ended.outcome === 'delivered') {
+      this.#failures = 0
+      this.failingSinceMs = null
+      this.#pausedToBeat = 0
+    }
+    // A test is not tried again, so it changes no pause.
+    if (ended.outcome !== 'failed' || claim.of === null) return
+    this.failingSinceMs ??= ended.atMs
+    const pauseMs = (pausesMs[Math.min(this.#failures, pausesMs.length - 1)] ?? 0) * (0.9 + chance / 5)
+    this.#failures += 1
+    const leftMs = Math.min(pauseMs, Math.max(0, ended.atMs + pauseMs - nowMs))
+    this.#pausedToBeat = beat + Math.ceil(leftMs / heartbeatMs)
+  }
+
+  #endMessage({ messageId, outcome }: Ended): void {
+    if (outcome !== 'delivered') return
+    this.drop(messageId)
+    this.#ended.add(messageId)
+    if (this.#isSettled) this.#trimEnded()
+  }
+
+  #foldGivenUp({ givenUpTo = -1 }: EventData<'DeliveryEnded'>): void {
+    this.#givenUpToMs = Math.max(this.#givenUpToMs, givenUpTo)
+    for (const { id, atMs } of this.#waiting.values()) if (atMs <= this.#givenUpToMs) this.drop(id)
+    if (this.#dropped !== null && this.#dropped.toMs <= this.#givenUpToMs) this.#dropped = null
+  }
+
+  #giveUp({ id: messageId, atMs }: Message): void {
+    this.drop(messageId)
+    const { toMs = -1, count = 0 } = this.#dropped ?? {}
+    this.#dropped = { messageId, toMs: Math.max(toMs, atMs), count: count + 1 }
+  }
+
+  /** The nodes take turns, so that they seldom claim one message together. */
+  #isTurn({ id, isOwn, heardBeat }: Waiting, beat: number): boolean {
+    const isTried = this.#attempts.has(id)
+    if (isTried ? this.#isOurs : isOwn) return true
+    const since = this.#isOurs ? heardBeat : Math.max(heardBeat, this.#freeSinceBeat, this.#pausedToBeat)
+    return (beat - since) * heartbeatMs >= othersFirstMs
+  }
+
+  #isBefore(a: Waiting, b: Waiting): boolean {
+    return (
+      this.attemptOf(a.id) - this.attemptOf(b.id) < 0 ||
+      (this.attemptOf(a.id) === this.attemptOf(b.id) && a.atMs < b.atMs)
+    )
+  }
+
+  #trimEnded(): void {
+    for (const id of this.#ended) {
+      if (this.#ended.size <= endedKeptMax) return
+      this.#ended.delete(id)
+    }
+  }
+}
+
+const older = (a: Waiting, b: Waiting): Waiting => (b.atMs < a.atMs ? b : a)

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { webhooksMax } from '../../../src/domain/attention/webhook.ts'
+import { webhooksStream } from '../../../src/domain/stream-names.ts'
+import { invalidField } from '../../../src/domain/text.ts'
+import { WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
+import { asker, typesOf } from '../../support/two-nodes.ts'
+
+let nodes: WebhookCluster
+let first: WebhookNode
+
+beforeEach(async () => {
+  nodes = new WebhookCluster()
+  first = await nodes.open('first')
+})
+
+const refusalOf = async (answer: Promise<object>): Promise<unknown> => {
+  const answered = await first.schedule.until(answer)
+  return 'refusal' in answered ? answered.refusal : null
+}
+
+test('a webhook is made, changed and removed, on each node', async () => {
+  const second = await nodes.open('second')
+  const made = await nodes.set(first, { kinds: ['silent', 'silent'] })
+  expect(made).toMatchObject({ url: 'https://example.org/hook', kinds: ['silent'], masterId: 'master01' })
+  await nodes.pass(1_000)
+  expect(second.core.webhooks.list()).toEqual([made])
+  const change = { webhookId: made.webhookId, url: 'https://example.org/other', kinds: [] }
+  const changed = await second.schedule.until(second.core.webhooks.set(change, asker))
+  await nodes.pass(1_000)
+  expect(changed).toMatchObject({ ok: true, value: { ...change, masterId: 'master01' } })
+  expect(first.core.webhooks.list()).toMatchObject([change])
+  expect(await first.schedule.until(first.core.webhooks.remove(made.webhookId, asker))).toMatchObject({ ok: true })
+  await nodes.pass(1_000)
+  expect([first, second].map(({ core }) => core.webhooks.list())).toEqual([[], []])
+})
+
+test('a restart knows the webhooks', async () => {
+  const made = await nodes.set(first)
+  const next = await nodes.open('next')
+  await next.core.webhooks.load()
+  expect(next.core.webhooks.list()).toEqual([made])
+})
+
+describe('set() refuses', () => {
+  test('a webhook that is not there, or was removed', async () => {
+    const { webhookId } = await nodes.set(first)
+    await first.schedule.until(first.core.webhooks.remove(webhookId, asker))
+    for (const id of [webhookId, 'nothing1']) {
+      const input = { webhookId: id, url: 'https://example.org', kinds: [] }
+      expect(await refusalOf(first.core.webhooks.set(input, asker))).toEqual({ kind: 'webhook_not_found' })
+      expect(await refusalOf(first.core.webhooks.remove(id, asker))).toEqual({ kind: 'webhook_not_found' })
+    }
+  })
+
+  test('one webhook more than there may be, but not a change', async () => {
+    const made = []
+    for (let count = 0; count < webhooksMax; count += 1) made.push(await nodes.set(first))
+    const input = { url: 'https://example.org', kinds: [] }
+    const more = { ...input, webhookId: null }
+    expect(await refusalOf(first.core.webhooks.set(more, asker))).toEqual({ kind: 'too_many_webhooks', webhooksMax })
+    const change = { ...input, webhookId: made[0]?.webhookId ?? '' }
+    expect(await refusalOf(first.core.webhooks.set(change, asker))).toBe(null)
+  })
+
+  test('a new webhook without a master, and an address that is not allowed', async () => {
+    const poor = await nodes.open('poor', {
+      master: () => ({ why: 'No file.' }),
+      checkedUrl: (url) => (url === 'bad' ? invalidField('url', 'No.') : { ok: true, value: url }),
+    })
+    const set = (url: string) => poor.schedule.until(poor.core.webhooks.set({ webhookId: null, url, kinds: [] }, asker))
+    expect(await set('https://example.org')).toEqual({
+      ok: false,
+      refusal: { kind: 'no_webhook_secret', why: 'No file.' },
+    })
+    expect(await set('bad')).toEqual(invalidField('url', 'No.'))
+  })
+})
+
+test('set() on two nodes at once keeps both webhooks', async () => {
+  const second = await nodes.open('second')
+  await Promise.all([nodes.set(first), nodes.set(second)])
+  await nodes.pass(1_000)
+  expect(second.core.webhooks.list()).toHaveLength(2)
+  expect(first.core.webhooks.list()).toEqual(second.core.webhooks.list())
+})
+
+test('the secret is that of the master, and of no other master', async () => {
+  const made = await nodes.set(first)
+  expect(first.core.webhooks.secretOf(made)).toEqual({ secret: `whsec_${made.webhookId}` })
+  const other = await nodes.open('other', { master: () => ({ id: 'other', secretOf: () => 'wrong' }) })
+  expect(other.core.webhooks.secretOf(made)).toHaveProperty('why')
+})
+
+test('the log has no secret', async () => {
+  const { webhookId } = await nodes.set(first)
+  const records = await nodes.cluster.log.read(webhooksStream, { limit: 10 })
+  expect(typesOf(records)).toEqual(['WebhookSet'])
+  expect(JSON.stringify(records)).not.toContain(`whsec_${webhookId}`)
+})

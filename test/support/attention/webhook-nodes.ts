@@ -1,0 +1,107 @@
+/** Nodes that send messages to webhooks, with a receiver and timers that the test drives. */
+import { askedBy } from '../../../src/actors/asked-by.ts'
+import type { Sending, Sent, WebhookParts } from '../../../src/actors/webhooks/webhook-parts.ts'
+import type { AttentionLine } from '../../../src/domain/attention/attention-lines.ts'
+import type { Webhook } from '../../../src/domain/attention/webhook.ts'
+import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
+import { done } from '../../../src/domain/refusal.ts'
+import { attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
+import { asker, Cluster, cellar, type TestNode } from '../two-nodes.ts'
+
+export const ok: Sent = { status: 200, answer: 'thanks', why: null, tookMs: 12 }
+export const broken: Sent = { status: 500, answer: 'oh', why: null, tookMs: 12 }
+
+export type Request = Sending & { readonly node: string; readonly atMs: number }
+
+export type WebhookNode = TestNode & { readonly name: string }
+
+/** `answer` decides what the receiver answers. A promise that stays pending is a receiver that never answers. */
+export class WebhookCluster {
+  readonly cluster = new Cluster()
+  readonly requests: Request[] = []
+  readonly nodes: WebhookNode[] = []
+  answer: (request: Request) => Promise<Sent> = async () => ok
+  /** The most requests at one time. */
+  mostAtOnce = 0
+  #underWay = 0
+  #lines = 0
+
+  async open(name: string, parts: Partial<WebhookParts> = {}): Promise<WebhookNode> {
+    const webhooks: WebhookParts = {
+      node: name,
+      sendsWaiting: true,
+      master: () => ({ id: 'master01', secretOf: (webhookId) => `whsec_${webhookId}` }),
+      checkedUrl: (url) => done(url),
+      send: (sending) => this.#send({ ...sending, node: name, atMs: this.cluster.clock.now() }),
+      wordsOf: ({ kind, rack }) => `${kind} ${rack ?? ''}`.trim(),
+      ...parts,
+    }
+    const node = { ...(await this.cluster.open({ webhooks })), name }
+    this.nodes.push(node)
+    return node
+  }
+
+  /** As if its process was killed: it neither sends nor hears any more. */
+  kill(node: WebhookNode): void {
+    this.nodes.splice(this.nodes.indexOf(node), 1)
+    node.faults.goAway()
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += heartbeatMs) {
+      this.cluster.clock.advance(heartbeatMs)
+      for (const node of this.nodes) {
+        node.late.deliver()
+        await node.schedule.advance(heartbeatMs)
+      }
+    }
+  }
+
+  async set(node: WebhookNode, input: Partial<Pick<Webhook, 'kinds' | 'url'>> = {}): Promise<Webhook> {
+    const wanted = { webhookId: null, url: 'https://example.org/hook', kinds: [], ...input }
+    const made = await node.schedule.until(node.core.webhooks.set(wanted, asker))
+    if (!made.ok) throw new Error(`Cannot make a webhook for a test: ${made.refusal.kind}`)
+    return made.value
+  }
+
+  /** Appends a record as a node that watches would. */
+  async record(began: readonly Partial<AttentionLine>[] = [{}], ended: readonly Partial<AttentionLine>[] = []) {
+    const { log, clock } = this.cluster
+    const stream = attentionStream(cellar)
+    const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+    const lineOf = (line: Partial<AttentionLine>): AttentionLine => {
+      this.#lines += 1
+      return { kind: 'silent', sinceMs: clock.now(), rack: `rack-${this.#lines}`, ...line }
+    }
+    const event: NewEvent<'AttentionChanged'> = {
+      id: this.cluster.newId(),
+      type: 'AttentionChanged',
+      recordedAt: clock.now(),
+      data: { cellar, began: began.map(lineOf), ended: ended.map(lineOf), now: [], more: 0 },
+      metadata: askedBy({ by: { kind: 'system' }, requestId: 'test' }),
+    }
+    await log.append(stream, last?.revision ?? 'none', [event])
+    return `msg_${event.id}`
+  }
+
+  async deliveries({ webhookId }: Webhook): Promise<readonly RecordedEvent[]> {
+    return this.cluster.log.read(deliveriesStream(webhookId), { limit: 1_000 })
+  }
+
+  /** Like `rack-1 by first`, or the id of the message of a test. */
+  get sent(): readonly string[] {
+    return this.requests.map(({ messageId }) => messageId)
+  }
+
+  async #send(request: Request): Promise<Sent> {
+    this.requests.push(request)
+    this.#underWay += 1
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay)
+    try {
+      return await this.answer(request)
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+}
