@@ -40,10 +40,10 @@ const silentPath = (cellar: string, rack: string | undefined, keg: string | unde
   return keg === undefined ? paths.rack(cellar, rack) : paths.keg(cellar, rack, keg)
 }
 
-export const hintOf = ({ kind, afterMs }: AttentionLine): string | null => {
+export const hintOf = ({ kind, keg, afterMs }: AttentionLine): string | null => {
   switch (kind) {
     case 'silent': {
-      const about = afterMs === undefined ? null : aboutText(afterMs)
+      const about = keg === undefined || afterMs === undefined ? null : aboutText(afterMs)
       return about === null ? null : `It counts as silent after about ${about} without a reading.`
     }
     case 'disk_fills':

@@ -6,7 +6,7 @@
 import type { questionKinds } from '../../asked/question-kinds.ts'
 import type { Questions } from '../../derived/questions/question.ts'
 import type { FoundSilence } from '../../derived/readings/silent-lines.ts'
-import { type AttentionLine, type AttentionLines, changeOf, linesOf } from '../../domain/attention/attention-lines.ts'
+import { type AttentionLine, changeOf, type ListedLines, linesOf } from '../../domain/attention/attention-lines.ts'
 import { ExcusedTimes } from '../../domain/attention/excused-times.ts'
 import { keyLines } from '../../domain/attention/key-lines.ts'
 import { linesOfNodes, type NodeLines } from '../../domain/attention/lines-of-nodes.ts'
@@ -239,13 +239,13 @@ const owner = 'attention'
 
 type Look = { readonly known: KnownRecord; readonly nowMs: number; readonly isAtOnce: boolean }
 
-type FoundLines = AttentionLines & { readonly nextMs: number; readonly tookMs: number }
+type FoundLines = ListedLines & { readonly nextMs: number; readonly tookMs: number }
 
 type Writing = {
   readonly stream: string
   readonly cellar: string | null
   readonly known: KnownRecord
-  readonly next: AttentionLines
+  readonly next: ListedLines
   readonly renewMs: number
   readonly nowMs: number
 }

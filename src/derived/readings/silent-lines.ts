@@ -1,10 +1,11 @@
 import type { Database } from 'bun:sqlite'
-import { type AttentionLine, attentionLinesMax, covers } from '../../domain/attention/attention-lines.ts'
+import { type AttentionLine, attentionLinesMax } from '../../domain/attention/attention-lines.ts'
 import { type Excused, excusedSince } from '../../domain/attention/excused-times.ts'
 import type { SilenceRule } from '../../domain/attention/silence-rules.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
+import { AskedSteps } from './bucket-rows.ts'
 import { numbersNamed } from './keg-list.ts'
-import { cellarNamed, kegNumberOf, kegOfNumber, kegsPassedPerStep, readingsAskedPerStep } from './keg-rows.ts'
+import { cellarNamed, kegNumberOf, kegOfNumber, kegsPassedPerStep } from './keg-rows.ts'
 
 export type SilenceWanted = {
   readonly cellar: string
@@ -16,6 +17,7 @@ export type SilenceWanted = {
 }
 
 export type FoundSilence = {
+  /** Newest first. */
   readonly lines: readonly AttentionLine[]
   /** Silent racks and kegs, for which `lines` has no room. */
   readonly more: number
@@ -27,17 +29,28 @@ type Silent = {
   readonly number: number
   readonly acceptedMs: number
   readonly afterMs: number
-  /** Without excused time. Otherwise it is silent only if it was silent before. */
-  readonly isSure: boolean
+}
+
+/** Kegs as one. */
+type Whole = {
+  readonly kegs: number
+  readonly acceptedMs: number
+  /** When the newest of its silent kegs began to count as silent. */
+  readonly becameMs: number
 }
 
 type Judged = {
-  readonly silent: readonly Silent[]
+  /** By number. */
+  readonly silent: Map<number, Silent>
+  /** The same kegs. No step sorts more than a part. */
+  readonly parts: readonly Silent[][]
+  /** One of them is not recorded. */
+  readonly isNew: boolean
   /** By number: the last acceptance of each keg that is silent, or after half of its time. */
   readonly overdue: ReadonlyMap<number, number>
+  readonly whole: Whole
   /** Kegs that may be silent are in neither. */
   readonly watched: number
-  readonly ruled: ReadonlyMap<number, number>
   readonly nextMs: number
 }
 
@@ -50,14 +63,14 @@ const nothingSilent = { lines: [], more: 0, nextMs: Number.POSITIVE_INFINITY }
 export function* silentLines(database: Database, wanted: SilenceWanted): Generator<void, FoundSilence> {
   const cellar = cellarNamed(database, wanted.cellar)
   if (cellar === null) return nothingSilent
-  const judged = yield* judgedKegs(database, cellar.number, wanted)
-  const { nextMs } = judged
-  const known = { database, cellar: cellar.number, judged, standing: wanted.standing.filter(isOfSilence) }
-  const isWhole =
-    judged.silent.length > 0 && judged.overdue.size === judged.watched && hasRacks(database, cellar.number)
-  if (isWhole && isTogether(judged.silent, known.standing, { kind: 'silent', sinceMs: 0 }))
-    return { lines: [lineOfMany({}, [...judged.overdue.values()])], more: 0, nextMs }
-  const lines = yield* linesOfRacks(known)
+  const steps = new AskedSteps()
+  const standing = yield* standingKegs(database, cellar.number, { lines: wanted.standing.filter(isOfSilence), steps })
+  const rules = yield* rulesOf(database, cellar.number, { rules: wanted.rules, steps })
+  const judged = yield* judgedKegs(database, cellar.number, { ...wanted, rules, standing })
+  const { silent, overdue, whole, nextMs } = judged
+  const isWhole = silent.size > 0 && overdue.size === judged.watched && hasRacks(database, cellar.number)
+  if (isWhole && (judged.isNew || standing.isAll)) return { lines: [lineOfMany({}, whole)], more: 0, nextMs }
+  const lines = yield* newestLines({ database, cellar: cellar.number, judged, standing, rules, steps })
   return { lines: lines.slice(0, attentionLinesMax), more: Math.max(0, lines.length - attentionLinesMax), nextMs }
 }
 
@@ -66,72 +79,115 @@ const silenceLinesMax = 2 * attentionLinesMax
 
 const isOfSilence = ({ kind }: AttentionLine): boolean => kind === 'silent'
 
+/** The kegs of recorded lines. */
+type Standing = { readonly isAll: boolean; readonly kegs: ReadonlySet<number>; readonly racks: ReadonlySet<string> }
+
+function* standingKegs(
+  database: Database,
+  cellar: number,
+  { lines, steps }: { readonly lines: readonly AttentionLine[]; readonly steps: AskedSteps },
+): Generator<void, Standing> {
+  const kegs = new Set<number>()
+  const racks = new Set<string>()
+  for (const { rack, keg } of lines) {
+    if (rack === undefined) return { isAll: true, kegs, racks }
+    if (keg === undefined) racks.add(rack)
+    const number = keg === undefined ? null : kegNumberOf(database, cellar, { rack, keg })
+    const numbers = keg === undefined ? yield* numbersNamed(database, cellar, { rack, words: [] }) : [number]
+    for (const one of numbers) {
+      if (one !== null) kegs.add(one)
+      if (steps.isFull()) yield
+    }
+  }
+  return { isAll: false, kegs, racks }
+}
+
 type Known = {
   readonly database: Database
   readonly cellar: number
   readonly judged: Judged
-  readonly standing: readonly AttentionLine[]
+  readonly standing: Standing
+  readonly rules: Rules
+  readonly steps: AskedSteps
 }
 
-/** Oldest first. Names are read only for as many racks as there is room for. */
-function* linesOfRacks(known: Known): Generator<void, readonly AttentionLine[]> {
-  const { database, cellar, judged, standing } = known
-  const canBe = judged.silent.filter(({ isSure }) => isSure || standing.length > 0)
-  const silent = new Map(canBe.map((keg) => [keg.number, keg]))
+/** Names are read only for as many lines as there is room for. */
+function* newestLines(known: Known): Generator<void, readonly AttentionLine[]> {
+  const { database, cellar, judged, steps } = known
   const lines: AttentionLine[] = []
-  for (const { number } of canBe.toSorted((a, b) => a.acceptedMs - b.acceptedMs)) {
-    const rack = silent.has(number) ? kegOfNumber(database, cellar, number)?.rack : undefined
-    if (rack === undefined) continue
-    lines.push(...(yield* linesOfRack(known, rack, silent)))
-    if (lines.length > silenceLinesMax) break
+  const partly = new Set<string>()
+  for (const part of judged.parts) {
+    part.sort(olderFirst(known.standing))
+    yield
+  }
+  while (lines.length < silenceLinesMax) {
+    const newest = takeNewest(judged.parts, known.standing)
+    if (newest === undefined) break
+    if (steps.isFull()) yield
+    // The kegs of a silent rack are taken out.
+    const name = judged.silent.has(newest.number) ? kegOfNumber(database, cellar, newest.number) : null
+    if (name === null) continue
+    const line = partly.has(name.rack) ? null : yield* lineOfRack(known, name.rack)
+    if (line === null) partly.add(name.rack)
+    lines.push(line ?? { kind: 'silent', sinceMs: newest.acceptedMs, ...name, afterMs: newest.afterMs })
   }
   return lines
 }
 
-/** Takes the kegs of the rack out of `silent`. */
-function* linesOfRack(
-  { database, cellar, judged, standing }: Known,
-  rack: string,
-  silent: Map<number, Silent>,
-): Generator<void, readonly AttentionLine[]> {
-  const { overdue, ruled } = judged
-  const numbers = yield* numbersNamed(database, cellar, { rack, words: [] })
-  const named: (Silent & { readonly line: AttentionLine; readonly isStanding: boolean })[] = []
-  for (const [index, number] of numbers.entries()) {
-    if (index % readingsAskedPerStep === readingsAskedPerStep - 1) yield
-    const keg = silent.get(number)
-    const name = keg === undefined ? null : kegOfNumber(database, cellar, number)
-    silent.delete(number)
-    if (keg === undefined || name === null) continue
-    const line = { kind: 'silent', sinceMs: keg.acceptedMs, ...name, afterMs: keg.afterMs } as const
-    const isStanding = standing.some((other) => covers(other, line))
-    if (keg.isSure || isStanding) named.push({ ...keg, line, isStanding })
+const becameMs = ({ acceptedMs, afterMs }: Silent): number => acceptedMs + afterMs
+
+/** Of kegs of one instant, two nodes must choose the same: those that are recorded. */
+const takeNewest = (parts: readonly Silent[][], standing: Standing): Silent | undefined => {
+  let newest: Silent[] | undefined
+  for (const part of parts) {
+    const [a, b] = [part.at(-1), newest?.at(-1)]
+    if (a !== undefined && (b === undefined || olderFirst(standing)(b, a) < 0)) newest = part
   }
-  const watched = numbers.filter((number) => ruled.get(number) !== Number.POSITIVE_INFINITY)
-  const late = watched.flatMap((number) => overdue.get(number) ?? [])
-  const whole = { kind: 'silent', sinceMs: 0, rack } as const
-  const isNew = named.some(({ isStanding }) => !isStanding)
-  const isWhole = named.length > 0 && late.length === watched.length
-  return isWhole && (isNew || isKnown(standing, whole)) ? [lineOfMany({ rack }, late)] : named.map(({ line }) => line)
+  return newest?.pop()
 }
 
+const olderFirst =
+  ({ kegs }: Standing) =>
+  (a: Silent, b: Silent): number =>
+    becameMs(a) - becameMs(b) || Number(kegs.has(a.number)) - Number(kegs.has(b.number)) || b.number - a.number
+
 /**
- * A keg that was silent before, and another that is merely late, are no silent whole. So one of them must have become silent now,
- * or the whole was silent already.
+ * A keg that was silent before, and another that is merely late, are no silent rack. So one keg must have become silent now, and
+ * after the last reading of all, or the rack was silent already. `null`: only some of its kegs are silent.
  */
-const isTogether = (silent: readonly Silent[], standing: readonly AttentionLine[], whole: AttentionLine): boolean =>
-  isKnown(standing, whole) || silent.filter(({ isSure }) => isSure).length > kegsOf(standing)
+function* lineOfRack(known: Known, rack: string): Generator<void, AttentionLine | null> {
+  const { database, cellar, judged, standing, rules, steps } = known
+  const numbers = yield* numbersNamed(database, cellar, { rack, words: [] })
+  let isNew = standing.isAll || standing.racks.has(rack)
+  let [kegs, acceptedMs, newestMs] = [0, 0, 0]
+  for (const number of numbers) {
+    if (steps.isFull()) yield
+    if (afterMsOf(rules, number) === Number.POSITIVE_INFINITY) continue
+    const overdueMs = judged.overdue.get(number)
+    if (overdueMs === undefined) return null
+    const keg = judged.silent.get(number)
+    kegs += 1
+    acceptedMs = Math.max(acceptedMs, overdueMs)
+    if (keg !== undefined) newestMs = Math.max(newestMs, becameMs(keg))
+    isNew ||= keg !== undefined && !standing.kegs.has(number)
+  }
+  if (!isNew || newestMs < acceptedMs) return null
+  for (const number of numbers) {
+    judged.silent.delete(number)
+    if (steps.isFull()) yield
+  }
+  return lineOfMany({ rack }, { kegs, acceptedMs, becameMs: newestMs })
+}
 
-const isKnown = (standing: readonly AttentionLine[], whole: AttentionLine): boolean =>
-  standing.some((line) => covers(line, whole))
-
-const kegsOf = (standing: readonly AttentionLine[]): number => standing.reduce((sum, { count = 1 }) => sum + count, 0)
-
-const lineOfMany = (where: { readonly rack?: string }, acceptedMs: readonly number[]): AttentionLine => ({
+const lineOfMany = (
+  where: { readonly rack?: string },
+  { kegs, acceptedMs, becameMs: newestMs }: Whole,
+): AttentionLine => ({
   kind: 'silent',
-  sinceMs: acceptedMs.reduce((last, ms) => Math.max(last, ms), 0),
+  sinceMs: acceptedMs,
   ...where,
-  count: acceptedMs.length,
+  count: kegs,
+  afterMs: Math.max(0, newestMs - acceptedMs),
 })
 
 const hasRacks = (database: Database, cellar: number): boolean => {
@@ -142,26 +198,26 @@ const hasRacks = (database: Database, cellar: number): boolean => {
   return end('min') !== end('max')
 }
 
+type Judging = Pick<SilenceWanted, 'nowMs' | 'excused'> & { readonly rules: Rules; readonly standing: Standing }
+
 function* judgedKegs(
   database: Database,
   cellar: number,
-  { nowMs, rules, excused }: SilenceWanted,
+  { nowMs, rules, excused, standing }: Judging,
 ): Generator<void, Judged> {
-  const ruled = yield* ruledKegs(database, cellar, rules)
-  const ofCellar = rules.find(({ rack, keg }) => rack === null && keg === null)
-  const cellarMs = ofCellar === undefined ? null : msOf(ofCellar)
   const next = database.query<unknown, [number, number]>(
     `SELECT keg, accepted_ms, silent_from_ms FROM latest WHERE cellar = ? AND keg > ? ORDER BY keg LIMIT ${kegsPassedPerStep}`,
   )
-  const silent: Silent[] = []
+  const silent = new Map<number, Silent>()
+  const parts: Silent[][] = []
   const overdue = new Map<number, number>()
-  let watched = 0
-  let nextMs = Number.POSITIVE_INFINITY
+  let [isNew, watched, lastMs, newestMs, nextMs] = [false, 0, 0, 0, Number.POSITIVE_INFINITY]
   for (let after = -1; ; ) {
     const rows = next.values(cellar, after)
+    const part: Silent[] = []
     for (const [keg, accepted, silentFrom] of rows) {
       const [number, acceptedMs] = [Number(keg), Number(accepted)]
-      const afterMs = ruled.get(number) ?? cellarMs ?? Number(silentFrom) - acceptedMs
+      const afterMs = afterMsOf(rules, number) ?? Number(silentFrom) - acceptedMs
       if (afterMs === Number.POSITIVE_INFINITY) continue
       watched += 1
       const overMs = nowMs - acceptedMs
@@ -170,30 +226,52 @@ function* judgedKegs(
         continue
       }
       const excusedMs = excusedSince(excused, acceptedMs)
-      if (overMs - excusedMs > afterMs / 2) overdue.set(number, acceptedMs)
+      if (overMs - excusedMs > afterMs / 2) {
+        overdue.set(number, acceptedMs)
+        lastMs = Math.max(lastMs, acceptedMs)
+      }
       const isSure = overMs - excusedMs > afterMs
       if (!isSure) nextMs = Math.min(nextMs, acceptedMs + afterMs + excusedMs)
-      if (overMs > afterMs) silent.push({ number, acceptedMs, afterMs, isSure })
+      const isStanding = standing.isAll || standing.kegs.has(number)
+      if (!isSure && !(overMs > afterMs && isStanding)) continue
+      const one = { number, acceptedMs, afterMs }
+      silent.set(number, one)
+      part.push(one)
+      isNew ||= !isStanding
+      newestMs = Math.max(newestMs, becameMs(one))
     }
-    if (rows.length < kegsPassedPerStep) return { silent, overdue, watched, ruled, nextMs }
+    if (part.length > 0) parts.push(part)
+    if (rows.length < kegsPassedPerStep) {
+      const whole = { kegs: overdue.size, acceptedMs: lastMs, becameMs: newestMs }
+      return { silent, parts, isNew, overdue, whole, watched, nextMs }
+    }
     after = Number(rows.at(-1)?.[0])
     yield
   }
 }
 
+/** `cellarMs`: the rule of the whole cellar. `null`: there is none. */
+type Rules = { readonly ruled: ReadonlyMap<number, number>; readonly cellarMs: number | null }
+
+const afterMsOf = ({ ruled, cellarMs }: Rules, number: number): number | null => ruled.get(number) ?? cellarMs
+
 const msOf = ({ after }: SilenceRule): number => (after === 'never' ? Number.POSITIVE_INFINITY : after)
 
 /** The rule of a keg comes before that of its name, and this before that of its rack. */
-function* ruledKegs(
+function* rulesOf(
   database: Database,
   cellar: number,
-  rules: readonly SilenceRule[],
-): Generator<void, ReadonlyMap<number, number>> {
+  { rules, steps }: { readonly rules: readonly SilenceRule[]; readonly steps: AskedSteps },
+): Generator<void, Rules> {
+  const ofCellar = rules.find(({ rack, keg }) => rack === null && keg === null)
   const ruled = new Map<number, number>()
   for (const rule of rules) {
     const { rack, keg } = rule
     if (rack === null || keg !== null) continue
-    for (const number of yield* numbersNamed(database, cellar, { rack, words: [] })) ruled.set(number, msOf(rule))
+    for (const number of yield* numbersNamed(database, cellar, { rack, words: [] })) {
+      ruled.set(number, msOf(rule))
+      if (steps.isFull()) yield
+    }
   }
   const ofNames = new Map(
     rules.flatMap((rule) => (rule.rack === null && rule.keg !== null ? [[rule.keg, msOf(rule)]] : [])),
@@ -204,7 +282,7 @@ function* ruledKegs(
     const number = rack === null || keg === null ? null : kegNumberOf(database, cellar, { rack, keg })
     if (number !== null) ruled.set(number, msOf(rule))
   }
-  return ruled
+  return { ruled, cellarMs: ofCellar === undefined ? null : msOf(ofCellar) }
 }
 
 type NamesRuled = {

@@ -40,40 +40,95 @@ const urgency: Readonly<Record<AttentionKind, number>> = {
   keys_unused: 10,
 }
 
-/** Most urgent first. Older lines come before younger ones, so a further line never takes the room of a known one. */
-export const byUrgency = (a: AttentionLine, b: AttentionLine): number =>
-  urgency[a.kind] - urgency[b.kind] || a.sinceMs - b.sinceMs || (lineId(a) < lineId(b) ? -1 : 1)
+/** When a silent line began to count as silent. */
+const becameMs = ({ sinceMs, afterMs = 0 }: AttentionLine): number => sinceMs + afterMs
 
-/** As many as a record has room for. A line that is known already keeps its beginning. */
-export const linesOf = (found: readonly AttentionLine[], foundMore: number, known: AttentionLines): AttentionLines => {
+/** Of silence, the newest comes first: it is news. Of other kinds, a further line never takes the room of a known one. */
+const byAge = (a: AttentionLine, b: AttentionLine): number =>
+  urgency[a.kind] - urgency[b.kind] || (a.kind === 'silent' ? becameMs(b) - becameMs(a) : a.sinceMs - b.sinceMs)
+
+const compared = (a = '', b = ''): number => (a < b ? -1 : Number(a > b))
+
+const byName = (a: LineScope, b: LineScope): number =>
+  compared(a.rack, b.rack) || compared(a.keg, b.keg) || compared(a.keyId, b.keyId) || compared(a.node, b.node)
+
+/** Most urgent first. */
+export const byUrgency = (a: AttentionLine, b: AttentionLine): number => byAge(a, b) || byName(a, b)
+
+/** `unlisted`: found lines for which a record has no room. `more` can count further ones. */
+export type ListedLines = AttentionLines & { readonly unlisted: readonly AttentionLine[] }
+
+/** As many as a record has room for. A line that is known already keeps its beginning, but silence says the last acceptance. */
+export const linesOf = (found: readonly AttentionLine[], foundMore: number, known: AttentionLines): ListedLines => {
   const knownLines = new Map(known.now.map((line) => [lineId(line), line]))
+  const isNew = (line: AttentionLine): number => Number(!knownLines.has(lineId(line)))
   const sorted = found
-    .map((line) => ({ ...line, sinceMs: knownLines.get(lineId(line))?.sinceMs ?? line.sinceMs }))
-    .sort(byUrgency)
+    .map((line) =>
+      line.kind === 'silent' ? line : { ...line, sinceMs: knownLines.get(lineId(line))?.sinceMs ?? line.sinceMs },
+    )
+    // Of lines of one instant, two nodes must choose the same: those that are recorded.
+    .sort((a, b) => byAge(a, b) || isNew(a) - isNew(b) || byName(a, b))
+  const byKind = Map.groupBy(sorted, ({ kind }) => kind)
+  const rooms = roomOfKinds(
+    new Map([...byKind].map(([kind, lines]) => [kind, lines.reduce((sum, line) => sum + bytesOf(line), 0)])),
+  )
   const now: AttentionLine[] = []
-  let bytes = 0
-  for (const line of sorted) {
-    bytes += Buffer.byteLength(JSON.stringify(line)) + 1
-    if (bytes > attentionListBytesMax || now.length === attentionLinesMax) break
-    now.push(line)
+  const unlisted: AttentionLine[] = []
+  for (const [kind, lines] of byKind) {
+    let room = rooms.get(kind) ?? 0
+    for (const line of lines) {
+      room -= bytesOf(line)
+      if (room >= 0) now.push(line)
+      else unlisted.push(line)
+    }
   }
-  return { now, more: foundMore + found.length - now.length }
+  return { now, more: foundMore + unlisted.length, unlisted }
+}
+
+const bytesOf = (line: AttentionLine): number => Buffer.byteLength(JSON.stringify(line)) + 1
+
+/** Silence gets what the other kinds leave, and at least half. Of the others, none gets less than its part. */
+const roomOfKinds = (wanted: ReadonlyMap<AttentionKind, number>): ReadonlyMap<AttentionKind, number> => {
+  const ofSilence = Math.min(wanted.get('silent') ?? 0, attentionListBytesMax / 2)
+  const rooms = new Map<AttentionKind, number>()
+  let left = attentionListBytesMax - ofSilence
+  const others = [...wanted].filter(([kind]) => kind !== 'silent').sort(([, a], [, b]) => a - b)
+  for (const [index, [kind, bytes]] of others.entries()) {
+    const room = Math.min(bytes, left / (others.length - index))
+    rooms.set(kind, room)
+    left -= room
+  }
+  return rooms.set('silent', left + ofSilence)
 }
 
 /**
  * A keg that goes silent before its rack does not begin twice: the line of the rack replaces it. `null`: the same lines need
  * attention.
  */
-export const changeOf = (known: AttentionLines, next: AttentionLines): AttentionChange | null => {
+export const changeOf = (known: AttentionLines, next: ListedLines): AttentionChange | null => {
+  const { now, more, unlisted } = next
   const knownIds = new Set(known.now.map(lineId))
-  const nextIds = new Set(next.now.map(lineId))
-  const hasMore = known.more > 0 === next.more > 0
-  if (hasMore && knownIds.size === nextIds.size && [...nextIds].every((id) => knownIds.has(id))) return null
+  const hasMore = known.more > 0 === more > 0
+  if (hasMore && knownIds.size === now.length && now.every((line) => knownIds.has(lineId(line)))) return null
+  const found = [...now, ...unlisted]
+  // Not all lines were listed: an older one was silent before, and has room again.
+  const knownFromMs = known.more > 0 ? oldestSilenceMs(known.now) : Number.NEGATIVE_INFINITY
+  const wasSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) <= knownFromMs
+  // Not all lines were found: an older one may still be silent.
+  const foundFromMs = more > unlisted.length ? oldestSilenceMs(found) : Number.NEGATIVE_INFINITY
+  const mayBeSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) < foundFromMs
   return {
-    began: next.now.filter((line) => !known.now.some((other) => covers(other, line))),
-    // Without room for all lines, a line that left the list may still need attention.
-    ended: next.more > 0 ? [] : known.now.filter((line) => !next.now.some((other) => covers(other, line))),
-    now: next.now,
-    more: next.more,
+    began: now.filter((line) => !isCovered(line, known.now) && !wasSilent(line)),
+    ended: known.now.filter((line) => !isCovered(line, found) && !mayBeSilent(line)),
+    now,
+    more,
   }
+}
+
+const isCovered = (line: AttentionLine, lines: readonly AttentionLine[]): boolean =>
+  lines.some((other) => covers(other, line))
+
+const oldestSilenceMs = (lines: readonly AttentionLine[]): number => {
+  const silent = lines.filter(({ kind }) => kind === 'silent')
+  return silent.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...silent.map(becameMs))
 }

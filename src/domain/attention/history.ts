@@ -14,11 +14,13 @@ export type PastLine = { readonly line: AttentionLine; readonly beganMs: number;
 /** When something needed attention, by itself or as a part: a keg is silent with its rack. `records` come oldest first. */
 export const pastLines = (records: readonly AttentionRecord[], scope: LineScope): readonly PastLine[] => {
   const past: PastLine[] = []
-  for (const { atMs, now } of records) {
+  for (const { atMs, ended, now, more } of records) {
     const line = now.find((one) => covers(one, scope))
     const last = past.at(-1)
     const isOpen = last !== undefined && last.endedMs === null
-    if (line === undefined && isOpen) past.splice(-1, 1, { ...last, endedMs: atMs })
+    // Without room for all lines, one that is not listed may still need attention.
+    const isOver = more === 0 || ended.some((one) => covers(one, scope))
+    if (line === undefined && isOpen && isOver) past.splice(-1, 1, { ...last, endedMs: atMs })
     if (line !== undefined && !isOpen) past.push({ line, beganMs: atMs, endedMs: null })
   }
   return past

@@ -1,5 +1,12 @@
 import { dayMs } from '../calendar.ts'
-import { type AttentionKind, type AttentionLine, type AttentionLines, lineId, linesOf } from './attention-lines.ts'
+import {
+  type AttentionKind,
+  type AttentionLine,
+  type AttentionLines,
+  type ListedLines,
+  lineId,
+  linesOf,
+} from './attention-lines.ts'
 
 /** A node repeats its lines once a day, so that others notice if it is gone. */
 const seenEveryMs = dayMs
@@ -19,7 +26,7 @@ export const linesOfNodes = (
   known: AttentionLines,
   { lines, undecided }: NodeLines,
   { node, nowMs }: { readonly node: string; readonly nowMs: number },
-): { readonly next: AttentionLines; readonly isRepeated: boolean } => {
+): { readonly next: ListedLines; readonly isRepeated: boolean } => {
   const isOwn = (line: AttentionLine): boolean => line.node === node
   const mine = known.now.filter(isOwn)
   const others = known.now.filter((line) => !isOwn(line) && nowMs - (line.seenMs ?? 0) < droppedAfterMs)

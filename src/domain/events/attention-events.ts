@@ -40,7 +40,7 @@ export const AttentionLine = Type.Object(
     dueMs: Type.Optional(instant('When it happens, for instance when the key expires.')),
     count: Type.Optional(count('How many kegs, keys or refusals there are.')),
     seenMs: Type.Optional(instant('When the node last said so. Other nodes drop the line after two days.')),
-    afterMs: Type.Optional(duration('After this time without a reading, the keg counts as silent.')),
+    afterMs: Type.Optional(duration('After this time without a reading, it counted as silent.')),
   },
   strict,
 )

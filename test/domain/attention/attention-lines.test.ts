@@ -22,28 +22,105 @@ const silent = (rack: string, keg?: string, sinceMs = nowMs): AttentionLine => (
   ...(keg !== undefined && { keg }),
 })
 const lines = (...now: AttentionLine[]) => ({ now, more: 0 })
+const listed = (...now: AttentionLine[]) => ({ now, more: 0, unlisted: [] })
 
 describe('changeOf()', () => {
   test('neither ends nor begins a keg that its rack includes', () => {
     const keg = lines(silent('r', 'k'))
     const rack = lines(silent('r'))
-    expect(changeOf(keg, rack)).toEqual({ began: [silent('r')], ended: [], ...rack })
-    expect(changeOf(rack, keg)).toEqual({ began: [], ended: [silent('r')], ...keg })
-    expect(changeOf(rack, lines(silent('r', undefined, 1)))).toBeNull()
-  })
-
-  test('ends no line that may only have lost its room', () => {
-    const next = { now: [silent('a')], more: 1 }
-    expect(changeOf(lines(silent('a'), silent('b')), next)).toEqual({ began: [], ended: [], ...next })
+    expect(changeOf(keg, listed(silent('r')))).toEqual({ began: [silent('r')], ended: [], ...rack })
+    expect(changeOf(rack, listed(silent('r', 'k')))).toEqual({ began: [], ended: [silent('r')], ...keg })
+    expect(changeOf(rack, listed(silent('r', undefined, 1)))).toBeNull()
   })
 })
 
-test('linesOf() keeps a list below its bytes, the older lines first', () => {
-  const many = Array.from({ length: 300 }, (_, at) => silent(`rack-${at}-${'x'.repeat(100)}`, undefined, nowMs - at))
-  const { now, more } = linesOf(many, 5, noLines)
-  expect(JSON.stringify(now).length).toBeLessThanOrEqual(attentionListBytesMax + 2)
-  expect(now.length + more).toBe(305)
-  expect(now[0]?.sinceMs).toBe(nowMs - 299)
+describe('a list without room for all silences', () => {
+  const names = Array.from({ length: 150 }, (_, at) => `rack-${at}`)
+  const of = (racks: readonly string[], newest = '') =>
+    racks.map((rack) => silent(rack, undefined, rack === newest ? nowMs : nowMs - 1_000 - names.indexOf(rack)))
+  const full = linesOf(of(names), 50, noLines)
+  const listedNames = full.now.map(({ rack = '' }) => rack)
+
+  test('tells a new silence, and does not end the line that loses its room', () => {
+    const next = linesOf(of([...names, 'new'], 'new'), 50, full)
+    expect(changeOf(full, next)).toMatchObject({
+      began: [{ rack: 'new' }],
+      ended: [],
+      now: [{ rack: 'new' }, ...full.now.slice(0, -1)],
+    })
+  })
+
+  test('tells the end of each line, and begins none that has room again', () => {
+    for (const gone of [listedNames.slice(0, 1), listedNames.slice(-1), listedNames]) {
+      const left = names.filter((rack) => !gone.includes(rack))
+      const change = changeOf(full, linesOf(of(left), 50, full))
+      expect(change?.ended.map(({ rack }) => rack)).toEqual(gone)
+      expect(change?.began).toEqual([])
+    }
+  })
+
+  test('tells the end of a line although a new silence takes its room', () => {
+    const last = listedNames.at(-1)
+    const next = linesOf(of([...names.filter((rack) => rack !== last), 'new'], 'new'), 50, full)
+    expect(changeOf(full, next)).toMatchObject({ began: [{ rack: 'new' }], ended: [{ rack: last }] })
+  })
+
+  test('ends no line that is older than all that were found', () => {
+    expect(changeOf(lines(silent('b', undefined, 1)), { ...listed(silent('a')), more: 1 })).toMatchObject({ ended: [] })
+  })
+
+  test('has the same lines on two nodes, although all are of one instant', () => {
+    const together = names.map((rack) => silent(rack))
+    const known = linesOf(together.toReversed().slice(0, 100), 50, noLines)
+    const other = linesOf([...known.now, ...together.slice(0, 30)], 100, known)
+    expect(changeOf(known, other)).toBeNull()
+  })
+
+  test('has no end in the past of a line that only lost its room', () => {
+    const at = (atMs: number, more: number, ended: readonly AttentionLine[], ...now: AttentionLine[]) => ({
+      atMs,
+      now,
+      began: [],
+      ended: [...ended],
+      more,
+      stream: 's',
+      revision: 0,
+    })
+    const records = [at(1, 0, [], silent('r')), at(2, 9, [], silent('new')), at(3, 9, [silent('r')], silent('new'))]
+    expect(pastLines(records, silent('r'))).toEqual([{ line: silent('r'), beganMs: 1, endedMs: 3 }])
+  })
+})
+
+describe('linesOf()', () => {
+  const bytesOf = (of: readonly AttentionLine[]) => Buffer.byteLength(JSON.stringify(of))
+  const keys = (kind: 'key_expires' | 'key_at_limit', count: number): readonly AttentionLine[] =>
+    Array.from({ length: count }, (_, at) => ({ kind, sinceMs: nowMs - at, keyId: `key-${at}`, dueMs: nowMs }))
+
+  test('keeps a list below its bytes for every shape of names', () => {
+    for (const name of ['x', 'x'.repeat(128), 'é'.repeat(128), '🍷'.repeat(128), '"\\'.repeat(64)]) {
+      const many = Array.from({ length: 300 }, (_, at) => silent(name, `${at}${name}`.slice(0, 250), nowMs - at))
+      const { now, more } = linesOf([...many, ...keys('key_expires', 300)], 5, noLines)
+      expect(bytesOf(now)).toBeLessThanOrEqual(attentionListBytesMax + 2)
+      expect(now.length + more).toBe(605)
+      expect(now.find(({ kind }) => kind === 'silent')?.sinceMs).toBe(nowMs)
+    }
+  })
+
+  test('gives silence at least half, and each other kind its part', () => {
+    const many = Array.from({ length: 300 }, (_, at) => silent(`rack-${at}`))
+    const found = [
+      ...many,
+      ...keys('key_expires', 300),
+      ...keys('key_at_limit', 300),
+      { kind: 'keys_unused', sinceMs: 1 } as const,
+    ]
+    const { now } = linesOf(found, 0, noLines)
+    const of = (...kinds: readonly string[]) => bytesOf(now.filter(({ kind }) => kinds.includes(kind)))
+    expect(of('silent')).toBeGreaterThan(attentionListBytesMax / 2 - 100)
+    expect(of('key_expires')).toBeGreaterThan(attentionListBytesMax / 4 - 200)
+    expect(of('key_at_limit')).toBeGreaterThan(attentionListBytesMax / 4 - 200)
+    expect(now.at(-1)?.kind).toBe('keys_unused')
+  })
 })
 
 test('pastLines() finds a keg in the lines of its rack', () => {
