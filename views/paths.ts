@@ -1,4 +1,5 @@
 import type { LineScope } from '../src/domain/attention/attention-lines.ts'
+import type { AttentionQuery } from './attention/attention-types.ts'
 import type { KegName, KegQuery } from './kegs/keg-types.ts'
 import type { KeyQuery } from './keys/key-list-types.ts'
 import type { LogQuery } from './log/log-types.ts'
@@ -102,6 +103,17 @@ const logQuery = (query: Partial<LogQuery>): string => {
   return queryOf(wanted.map(([name, text = '']) => `${name}=${encodeURIComponent(text)}`))
 }
 
+type Fields = readonly (readonly [name: string, text: string])[]
+
+const fieldsQuery = (fields: Fields): string =>
+  queryOf(fields.filter(([, text]) => text !== '').map(([name, text]) => `${name}=${encodeURIComponent(text)}`))
+
+const attentionQuery = ({ cellar, kind }: AttentionQuery): string =>
+  fieldsQuery([
+    ['cellar', cellar ?? ''],
+    ['kind', kind ?? ''],
+  ])
+
 /** Tells a line from all others. A missing name is blank. */
 export const attentionFields = ({ cellar, line }: { readonly cellar: string | null; readonly line: LineScope }) =>
   [
@@ -142,6 +154,8 @@ export const paths = {
         text === '' ? [] : [`${name}=${encodeURIComponent(text)}`],
       ),
     )}`,
+  /** GET shows the form, and POST saves the rule of these kegs. Both lead back to the page of the keg or rack. */
+  silence: (cellar: string, fields: Fields = []) => `/cellars/${nameSegment(cellar)}/silence${fieldsQuery(fields)}`,
   /** GET asks for confirmation, and POST changes the retention. */
   retention: (cellar: string) => `/cellars/${nameSegment(cellar)}/retention`,
   keys: (cellar: string, query: Partial<KeyQuery> = {}) => `/cellars/${nameSegment(cellar)}/keys${keyQuery(query)}`,
@@ -194,10 +208,13 @@ export const paths = {
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   exports: '/exports',
   attention: '/attention',
-  liveAttention: '/live/attention',
+  /** Lines of one cellar or kind. */
+  attentionOf: (query: AttentionQuery) => `/attention${attentionQuery(query)}`,
+  liveAttention: (query: AttentionQuery = { cellar: null, kind: null }) => `/live/attention${attentionQuery(query)}`,
+  /** When the line needed attention before. */
+  attentionPast: (fields: Fields) => `/attention/past${fieldsQuery(fields)}`,
   /** GET asks until when, and POST puts the line to rest. */
-  restAttention: (fields: readonly (readonly [name: string, text: string])[] = []) =>
-    `/attention/rest${queryOf(fields.filter(([, text]) => text !== '').map(([name, text]) => `${name}=${encodeURIComponent(text)}`))}`,
+  restAttention: (fields: Fields = []) => `/attention/rest${fieldsQuery(fields)}`,
   health: '/health',
   liveHealth: '/live/health',
   devicesGuide: '/docs/devices',

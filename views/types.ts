@@ -1,4 +1,5 @@
 /** Times are ms since 1970. Texts are as they were typed: the views escape them. */
+import type { SilenceRule } from '../src/domain/attention/silence-rules.ts'
 import type { By, CellarPolicy, EventType, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
@@ -80,6 +81,7 @@ export type CellarView = {
   readonly policy: CellarPolicy
   /** By the name of the keg. */
   readonly units: ReadonlyMap<string, string>
+  readonly silence: readonly SilenceRule[]
   readonly createdAt: number
   readonly createdBy: By
 }

@@ -55,6 +55,7 @@ const table: Readonly<Record<string, Row>> = {
   '/cellars/:cellar/title': formForAdmins(303),
   '/cellars/:cellar/policy': formForAdmins(303),
   '/cellars/:cellar/unit': pageWithForm(303),
+  '/cellars/:cellar/silence': pageWithForm(422),
   '/cellars/:cellar/retention': pageWithForm(303),
   '/cellars/:cellar/keys': { ...pageForAll, ...question },
   '/cellars/:cellar/keys/new': pageWithForm(422),
@@ -92,6 +93,8 @@ const table: Readonly<Record<string, Row>> = {
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },
   '/attention': pageForAll,
+  // No line is named.
+  '/attention/past': { GET: [303, 404, 404] },
   // No line is named, so both lead back.
   '/attention/rest': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/health': pageForAll,

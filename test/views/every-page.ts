@@ -8,6 +8,7 @@ import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'
 import { ConfirmRetentionPage } from '../../views/cellars/retention-form.tsx'
 import { SettingsPage } from '../../views/cellars/settings-page.tsx'
+import { SilencePage } from '../../views/cellars/silence-rule.tsx'
 import { UnitPage } from '../../views/cellars/units.tsx'
 import { ExportPage } from '../../views/exports/export-form.tsx'
 import { DocumentPage } from '../../views/frame/document.tsx'
@@ -51,7 +52,7 @@ import type {
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
-import { attentionPages } from './sample-attention-pages.ts'
+import { attentionPages, sampleRules } from './sample-attention-pages.ts'
 import { healthPages } from './sample-health-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
 import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
@@ -240,11 +241,35 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
   ]
 }
 
+const silencePages = (texts: Texts, { admin, cellar }: { readonly admin: Shell; readonly cellar: CellarView }) => {
+  const around = sampleRules(texts)
+  const page = { shell: admin, cellar, around, cancel: '/cellars/c/settings' }
+  const refused = { after: texts('fault'), form: texts('fault') }
+  return [
+    {
+      name: 'silence',
+      html: SilencePage({ ...page, rule: around[0], form: editForm(texts, { silence: 'never', after: '' }) }),
+    },
+    {
+      name: 'silence-refused',
+      html: SilencePage({
+        ...page,
+        rule: around[2] ?? around[0],
+        form: editForm(texts, { silence: 'after', after: texts('typed') }, refused),
+      }),
+    },
+  ]
+}
+
 const cellarOf = (texts: Texts): CellarView => ({
   cellar: texts('cellar'),
   title: texts('title'),
   policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null, retentionMs: 365 * day },
   units: new Map([[texts('keg'), texts('unit')]]),
+  silence: [
+    { rack: texts('rack'), keg: null, after: 2 * 3_600_000 },
+    { rack: texts('rack'), keg: texts('keg'), after: 'never' },
+  ],
   createdAt: nowMs - 40 * day,
   createdBy: { kind: 'operator', email: texts('email') },
 })
@@ -496,6 +521,7 @@ const settingsPages = (texts: Texts): readonly Page[] => {
         cancel: '/cellars/c/settings',
       }),
     })),
+    ...silencePages(texts, { admin, cellar }),
     {
       name: 'confirm-retention',
       html: ConfirmRetentionPage({ ...keepAYear, cellar, form: { ...form({ days: '365' }), shown: '' } }),

@@ -1,12 +1,41 @@
-import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
+import { type AttentionLine, attentionKinds } from '../../src/domain/attention/attention-lines.ts'
+import type { RuleAround } from '../../src/domain/attention/silence-rules.ts'
 import { AttentionPage } from '../../views/attention/attention-page.tsx'
-import type { AttentionRow } from '../../views/attention/attention-types.ts'
+import type { AttentionRow, PastView } from '../../views/attention/attention-types.ts'
+import { PastPage } from '../../views/attention/past-lines.tsx'
 import { RestPage } from '../../views/attention/rest-page.tsx'
 import type { Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
+import { soundHealth } from './sample-health-pages.ts'
 
 const minute = 60_000
 const day = 86_400_000
+
+/** Silences of a keg: one goes on, and one began before the oldest record. */
+export const samplePast = (texts: Texts, nowMs: number): PastView => {
+  const [rack, keg] = [texts('rack'), texts('keg')]
+  const silentAt = (at: number) => ({ kind: 'silent', rack, sinceMs: nowMs - at * day }) as const
+  return {
+    past: [
+      { line: { ...silentAt(0.1), keg }, beganMs: nowMs - 0.09 * day, endedMs: null },
+      { line: silentAt(6), beganMs: nowMs - 5.9 * day, endedMs: nowMs - 5.2 * day },
+      { line: { kind: 'silent', sinceMs: nowMs - 33 * day }, beganMs: null, endedMs: nowMs - 28 * day },
+    ],
+    sinceMs: nowMs - 30 * day,
+    isCut: false,
+  }
+}
+
+/** Of a keg: that of its rack holds. */
+export const sampleRules = (texts: Texts): readonly [RuleAround, ...RuleAround[]] => {
+  const [rack, keg] = [texts('rack'), texts('keg')]
+  return [
+    { of: 'keg', rack, keg, after: null },
+    { of: 'name', rack: null, keg, after: null },
+    { of: 'rack', rack, keg: null, after: 120 * minute },
+    { of: 'cellar', rack: null, keg: null, after: 'never' },
+  ]
+}
 
 export const attentionPages = (
   texts: Texts,
@@ -43,14 +72,41 @@ export const attentionPages = (
   const resting = awake.slice(2, 5).map((row) => ({ ...row, rest: { untilMs: nowMs + 7 * day, by } }))
   const [row, rested] = [awake.at(3), resting[0]]
   if (row === undefined || rested === undefined) throw new Error('impossible')
-  const all = { awake, resting, more: 3, count: awake.length + 3 }
-  const none = { awake: [], resting: [], more: 0, count: 0 }
+  const query = { cellar: null, kind: null }
+  const none = { query, kinds: [], cellars: [], awake: [], resting: [], more: 0, count: 0 }
+  const kinds = attentionKinds.map((kind, at) => ({ kind, count: 11 - at }))
+  const cellars = [1, 2].map((count) => ({ cellar: texts('cellar'), title: texts('title'), count }))
+  const all = { query, kinds, cellars, awake, resting, more: 3, count: awake.length + 3 }
+  const chosen = {
+    ...none,
+    query: { cellar: texts('cellar'), kind: 'silent' },
+    kinds: kinds.slice(0, 1),
+    cellars,
+  } as const
+  const health = soundHealth(texts, nowMs)
+  const scope = { kind: 'silent', rack, keg } as const
+  const past = {
+    scope,
+    cellar: texts('cellar'),
+    cellarTitle: texts('title'),
+    keyLabel: null,
+    past: samplePast(texts, nowMs),
+  }
+  const pastOfNode = {
+    ...past,
+    scope: { kind: 'backup_old', node: texts('rack') },
+    cellar: null,
+    past: { past: [], sinceMs: nowMs - 30 * day, isCut: true },
+  } as const
   const [admin, auditor] = [{ ...shell('admin'), attention: all.count }, shell('auditor')]
   return [
-    { name: 'attention', html: AttentionPage({ shell: admin, attention: all }) },
-    { name: 'attention-auditor', html: AttentionPage({ shell: auditor, attention: { ...all, more: 0 } }) },
-    { name: 'attention-none', html: AttentionPage({ shell: auditor, attention: none }) },
-    { name: 'attention-all-at-rest', html: AttentionPage({ shell: admin, attention: { ...none, resting } }) },
+    { name: 'attention', html: AttentionPage({ shell: admin, attention: all, health }) },
+    { name: 'attention-auditor', html: AttentionPage({ shell: auditor, attention: { ...all, more: 0 }, health }) },
+    { name: 'attention-none', html: AttentionPage({ shell: auditor, attention: none, health }) },
+    { name: 'attention-all-at-rest', html: AttentionPage({ shell: admin, attention: { ...none, resting }, health }) },
+    { name: 'attention-filtered', html: AttentionPage({ shell: admin, attention: chosen, health }) },
+    { name: 'attention-past', html: PastPage({ shell: auditor, page: past }) },
+    { name: 'attention-past-of-node', html: PastPage({ shell: auditor, page: pastOfNode }) },
     { name: 'attention-rest', html: RestPage({ shell: admin, row, form: { values: { days: '7' }, faults: {} } }) },
     {
       name: 'attention-rest-refused',

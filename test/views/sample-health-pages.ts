@@ -5,32 +5,34 @@ import type { Page, Texts } from './every-page.ts'
 
 const day = 86_400_000
 
+export const soundHealth = (texts: Texts, nowMs: number): HealthView => ({
+  isReady: true,
+  stored: { count: 2_381, overMs: 58_000, p99Ms: 5.8 },
+  disk: { freeBytes: 61e9, reserveBytes: 268_435_456, fullInMs: 425 * day },
+  store: { kind: 'embedded', logBytes: 1.9e9, walBytes: 4.2e6 },
+  check: { kind: 'sound', at: nowMs - day / 8, events: 18_204_117 },
+  backup: { endedAt: nowMs - day / 12, bytes: 1.8e9 },
+  models: ['idempotency', 'ask', 'readings'].map((name) => ({ name, isReady: true })),
+  clockTroubles: [],
+  certificate: { endsAtMs: nowMs + 80 * day, warnsAtMs: nowMs + 66 * day },
+  version: '0.1.0',
+  startedAt: nowMs - 12 * day,
+  memoryBytes: 212e6,
+  livePages: 3,
+  settings: [
+    { name: 'HOST', value: '0.0.0.0', source: 'environment', meaning: 'the address where it listens' },
+    { name: 'PORT', value: '3000', source: 'default', meaning: 'the port where it listens; `0`: any free port' },
+    { name: 'EVENTSTORE_URL', value: 'not shown', source: 'file', meaning: '`esdb://…`' },
+    { name: 'PUBLIC_URL', value: texts('baseUrl'), source: 'environment', meaning: 'the address' },
+    { name: 'TLS_CERT', value: null, source: 'default', meaning: 'PEM file of the certificate' },
+  ],
+})
+
 export const healthPages = (
   texts: Texts,
   { shell, nowMs }: { readonly shell: Shell; readonly nowMs: number },
 ): readonly Page[] => {
-  const sound: HealthView = {
-    isReady: true,
-    stored: { count: 2_381, overMs: 58_000, p99Ms: 5.8 },
-    disk: { freeBytes: 61e9, reserveBytes: 268_435_456, fullInMs: 425 * day },
-    store: { kind: 'embedded', logBytes: 1.9e9, walBytes: 4.2e6 },
-    check: { kind: 'sound', at: nowMs - day / 8, events: 18_204_117 },
-    backup: { endedAt: nowMs - day / 12, bytes: 1.8e9 },
-    models: ['idempotency', 'ask', 'readings'].map((name) => ({ name, isReady: true })),
-    clockTroubles: [],
-    certificate: { endsAtMs: nowMs + 80 * day, warnsAtMs: nowMs + 66 * day },
-    version: '0.1.0',
-    startedAt: nowMs - 12 * day,
-    memoryBytes: 212e6,
-    livePages: 3,
-    settings: [
-      { name: 'HOST', value: '0.0.0.0', source: 'environment', meaning: 'the address where it listens' },
-      { name: 'PORT', value: '3000', source: 'default', meaning: 'the port where it listens; `0`: any free port' },
-      { name: 'EVENTSTORE_URL', value: 'not shown', source: 'file', meaning: '`esdb://…`' },
-      { name: 'PUBLIC_URL', value: texts('baseUrl'), source: 'environment', meaning: 'the address' },
-      { name: 'TLS_CERT', value: null, source: 'default', meaning: 'PEM file of the certificate' },
-    ],
-  }
+  const sound = soundHealth(texts, nowMs)
   const troubled: HealthView = {
     ...sound,
     isReady: false,

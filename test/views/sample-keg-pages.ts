@@ -12,6 +12,7 @@ import { RackPage } from '../../views/kegs/rack-page.tsx'
 import type { CellarView, Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
 import { sampleRefusalRows } from './log-pages.ts'
+import { samplePast, sampleRules } from './sample-attention-pages.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -168,7 +169,12 @@ export const kegPages = (
   const four = kegPageView(texts, nowMs, 4)
   const [chart] = one.charts
   if (chart === undefined) return []
-  const page = (name: string, view: KegPageView): Page => ({ name, html: KegPage({ shell, cellar, page: view, turn }) })
+  const past = samplePast(texts, nowMs)
+  const silence = sampleRules(texts)
+  const page = (name: string, view: KegPageView): Page => ({
+    name,
+    html: KegPage({ shell, cellar, page: view, past: view.charts.length === 0 ? null : past, silence, turn }),
+  })
   const single: ChartView = {
     ...chart,
     fromMs: chart.toMs - hour,
@@ -207,13 +213,15 @@ export const kegPages = (
       charts: [],
       state: { kind: 'away' },
     }),
-    { name: 'rack', html: RackPage({ shell, cellar, page: rackPageView(texts, nowMs), turn }) },
+    { name: 'rack', html: RackPage({ shell, cellar, page: rackPageView(texts, nowMs), past, silence, turn }) },
     {
       name: 'rack-away',
       html: RackPage({
         shell,
         cellar,
         page: { ...rackPageView(texts, nowMs), summary: null, kegs: [], pages: 1, keys: [], state: { kind: 'away' } },
+        past: { past: [], sinceMs: nowMs, isCut: false },
+        silence,
       }),
     },
     page('keg-without-readings', {

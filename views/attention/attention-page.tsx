@@ -1,4 +1,6 @@
 import { Layout } from '../frame/layout.tsx'
+import { HealthSummary } from '../health/health-facts.tsx'
+import type { HealthView } from '../health/health-types.ts'
 import { EventSentence } from '../log/event-sentence.tsx'
 import { KindMark } from '../log/kind-mark.tsx'
 import { textOf } from '../log/sentence-parts.ts'
@@ -6,31 +8,34 @@ import { ActionLink } from '../parts/action-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Live } from '../parts/live.tsx'
 import { attribute, Name } from '../parts/name.tsx'
-import { NavWords } from '../parts/nav-links.tsx'
+import { NavLinks, NavWords } from '../parts/nav-links.tsx'
 import { countOf } from '../parts/quantity.ts'
 import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { Ago, Day } from '../parts/time.tsx'
 import { attentionFields, paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
-import { lineStatement } from './attention-sentences.ts'
+import { capitalised, kindWords, lineStatement } from './attention-sentences.ts'
 import { hintOf, markOf, stepOf } from './attention-steps.ts'
 import type { AttentionRow, AttentionView } from './attention-types.ts'
 
 const refreshSeconds = 10
 
-export const AttentionPage = (props: { readonly shell: Shell; readonly attention: AttentionView }): JSX.Element => {
+export const AttentionPage = (props: {
+  readonly shell: Shell
+  readonly attention: AttentionView
+  readonly health: HealthView
+}): JSX.Element => {
   const { shell, attention } = props
   return (
     <Layout shell={shell} title="Needs attention" section="attention" refreshSeconds={refreshSeconds}>
       <div class="heading">
         <h1>Needs attention</h1>
         <p class="lead">
-          What somebody should look at, most urgent first. A line goes away by itself when its cause does. The page{' '}
-          <a href={paths.health}>Health</a> shows how this node is doing.
+          What somebody should look at, most urgent first. A line goes away by itself when its cause does.
         </p>
       </div>
-      <Live from={paths.liveAttention} target="#attention">
-        <AttentionLists attention={attention} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
+      <Live from={paths.liveAttention(attention.query)} target="#attention">
+        <AttentionLists {...props} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
       </Live>
       <p class="quiet">
         The <a href={attribute(paths.log({ kind: 'attention' }))}>log</a> says what needed attention before, for up to
@@ -40,7 +45,12 @@ export const AttentionPage = (props: { readonly shell: Shell; readonly attention
   )
 }
 
-type ListsProps = { readonly attention: AttentionView; readonly nowMs: number; readonly isAdmin: boolean }
+type ListsProps = {
+  readonly attention: AttentionView
+  readonly health: HealthView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}
 
 /** A live message also renews the number in the navigation. */
 export const AttentionPush = (props: ListsProps): JSX.Element => (
@@ -53,10 +63,18 @@ export const AttentionPush = (props: ListsProps): JSX.Element => (
 )
 
 const AttentionLists = (props: ListsProps): JSX.Element => {
-  const { awake, resting, more } = props.attention
+  const { awake, resting, more, query } = props.attention
+  const isAll = query.cellar === null && query.kind === null
   return (
     <div id="attention">
-      {awake.length === 0 && more === 0 ? (
+      <Filters {...props.attention} />
+      {!isAll && awake.length + resting.length === 0 ? (
+        <div class="empty small">
+          <p>
+            Nothing of this needs attention. <a href={paths.attention}>Show everything</a>
+          </p>
+        </div>
+      ) : awake.length === 0 && more === 0 ? (
         <div class="empty small">
           <p>
             {resting.length === 0 ? 'Nothing needs attention.' : 'Nothing needs attention now, except what is at rest.'}
@@ -79,7 +97,40 @@ const AttentionLists = (props: ListsProps): JSX.Element => {
           <Table class="attention-lines" hasRowHeadings={false} rows={resting} columns={restingColumns(props)} />
         </section>
       )}
+      <div class="event-columns">
+        <HealthSummary health={props.health} nowMs={props.nowMs} />
+        <section class="card" aria-labelledby="elsewhere">
+          <h2 id="elsewhere">Tell me elsewhere</h2>
+          <p>
+            Each of these is a metric with an alert rule, in <code>deploy/prometheus/alerts.yaml</code>.
+          </p>
+        </section>
+      </div>
     </div>
+  )
+}
+
+/** A chosen filter is removed by a second choice. */
+const Filters = ({ query, kinds, cellars }: AttentionView): JSX.Element => {
+  const ofKind = kinds.map(({ kind, count }) => {
+    const isCurrent = query.kind === kind
+    const href = paths.attentionOf({ ...query, kind: isCurrent ? null : kind })
+    return { words: capitalised(kindWords[kind]), isCurrent, href, count }
+  })
+  const ofCellar = cellars.map(({ cellar, title, count }) => {
+    const isCurrent = query.cellar === cellar
+    const href = paths.attentionOf({ ...query, cellar: isCurrent ? null : cellar })
+    return { words: title, isTyped: true, isCurrent, href, count }
+  })
+  return (
+    <>
+      {ofKind.length < 2 && query.kind === null ? null : (
+        <NavLinks class="filters chips" label="Lines by kind" links={ofKind} />
+      )}
+      {ofCellar.length < 2 && query.cellar === null ? null : (
+        <NavLinks class="filters chips" label="Lines by cellar" links={ofCellar} />
+      )}
+    </>
   )
 }
 
@@ -90,6 +141,12 @@ const awakeColumns = ({ nowMs, isAdmin }: ListsProps): readonly Column<Attention
   actionsColumn((row) => (
     <ul class="action-list">
       <NextStep row={row} isAdmin={isAdmin} />
+      <li>
+        <a class="action" href={attribute(paths.attentionPast(attentionFields(row)))}>
+          History
+          <Name class="visually-hidden" text={`: ${textOf(lineStatement(row))}`} />
+        </a>
+      </li>
       {isAdmin ? <RestLink row={row} verb="Put to rest" /> : null}
     </ul>
   )),

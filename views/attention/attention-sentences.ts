@@ -1,4 +1,4 @@
-import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
+import type { AttentionKind, AttentionLine, LineScope } from '../../src/domain/attention/attention-lines.ts'
 import type { EventData, EventType } from '../../src/domain/events.ts'
 import {
   cannotSay,
@@ -12,7 +12,7 @@ import {
 } from '../log/sentence-parts.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import { dateText, durationWords } from '../parts/time-words.ts'
-import type { AttentionRow } from './attention-types.ts'
+import type { AttentionRow, PastPageView } from './attention-types.ts'
 
 type AttentionEventType = Extract<
   EventType,
@@ -65,7 +65,11 @@ const outcomeWords: Readonly<Record<EventData<'DeliveryEnded'>['outcome'], strin
   given_up: 'given up',
 }
 
-const placeOf = (cellar: string | null, line: Pick<AttentionLine, 'node'> | undefined, names: Names): Sentence => {
+const placeOf = (
+  cellar: string | null,
+  line: Pick<AttentionLine, 'node'> | undefined,
+  names: Pick<Names, 'cellarTitle'>,
+): Sentence => {
   if (cellar !== null) return say`in ${{ kind: 'cellar', cellar, title: names.cellarTitle(cellar) ?? cellar }}`
   return line?.node === undefined ? say`in a cellar` : say`on node ${quoted(line.node)}`
 }
@@ -79,7 +83,7 @@ const scopeOf = ({ rack, keg }: Pick<AttentionLine, 'rack' | 'keg'>): Sentence =
 export const lineStatement = ({ line, keyLabel }: Pick<AttentionRow, 'line' | 'keyLabel'>): Sentence => {
   const [first, ...others] = lineSentence(line, { keyLabel: () => keyLabel })
   if (first?.kind !== 'text') return first === undefined ? others : [first, ...others]
-  return [{ ...first, text: first.text.charAt(0).toUpperCase() + first.text.slice(1) }, ...others]
+  return [{ ...first, text: capitalised(first.text) }, ...others]
 }
 
 /** Without a full stop. */
@@ -115,23 +119,32 @@ export const lineSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>
   }
 }
 
-const keyOf = ({ keyId = '' }: AttentionLine, names: Pick<Names, 'keyLabel'>): Part => ({
+const keyOf = ({ keyId = '' }: LineScope, names: Pick<Names, 'keyLabel'>): Part => ({
   kind: 'key',
   keyId,
   label: names.keyLabel(keyId),
 })
 
-/** Within a sentence. */
-export const kindWords: Readonly<Record<AttentionLine['kind'], string>> = {
-  silent: 'silence',
-  key_expires: 'a key that expires',
-  key_at_limit: 'a key at its limit',
-  key_refused: 'refused requests of a key',
-  keys_unused: 'unused keys',
-  rotation_hangs: 'an unfinished rotation',
-  refusals_rise: 'many refusals',
-  disk_fills: 'the disk',
-  check_failed: 'the check of the log',
-  backup_old: 'the backup',
-  certificate_ends: 'the certificate',
+/** Like `Silence (rack “r”, keg “k”) in Gin cellar`. */
+export const scopeSentence = ({ scope, cellar, cellarTitle, keyLabel }: Omit<PastPageView, 'past'>): Sentence => {
+  const key = scope.keyId === undefined ? '' : say` (${keyOf(scope, { keyLabel: () => keyLabel })})`
+  const where = placeOf(cellar, scope, { cellarTitle: () => cellarTitle })
+  return say`${capitalised(kindWords[scope.kind])}${scopeOf(scope)}${key} ${where}`
 }
+
+/** Within a sentence. */
+export const kindWords: Readonly<Record<AttentionKind, string>> = {
+  silent: 'silence',
+  key_expires: 'keys that expire',
+  key_at_limit: 'keys at their limit',
+  key_refused: 'refused requests',
+  keys_unused: 'unused keys',
+  rotation_hangs: 'unfinished rotations',
+  refusals_rise: 'many refusals',
+  disk_fills: 'full disks',
+  check_failed: 'failed checks of the log',
+  backup_old: 'old backups',
+  certificate_ends: 'certificates that end',
+}
+
+export const capitalised = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)

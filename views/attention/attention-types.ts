@@ -1,4 +1,5 @@
-import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
+import type { AttentionKind, AttentionLine, LineScope } from '../../src/domain/attention/attention-lines.ts'
+import type { PastLine } from '../../src/domain/attention/history.ts'
 import type { By } from '../../src/domain/events.ts'
 
 export type AttentionRow = {
@@ -11,7 +12,15 @@ export type AttentionRow = {
   readonly rest: { readonly untilMs: number; readonly by: By } | null
 }
 
+/** Which lines are shown. `null`: all. */
+export type AttentionQuery = { readonly cellar: string | null; readonly kind: AttentionKind | null }
+
 export type AttentionView = {
+  readonly query: AttentionQuery
+  /** Of the lines that are not at rest. */
+  readonly kinds: readonly { readonly kind: AttentionKind; readonly count: number }[]
+  /** Those with most lines first. */
+  readonly cellars: readonly { readonly cellar: string; readonly title: string; readonly count: number }[]
   /** Most urgent first. */
   readonly awake: readonly AttentionRow[]
   readonly resting: readonly AttentionRow[]
@@ -19,4 +28,20 @@ export type AttentionView = {
   readonly more: number
   /** All lines that are not at rest. */
   readonly count: number
+}
+
+/** Newest first, as far back as `sinceMs`. `null`: the records cannot be read now. */
+export type PastView = {
+  readonly past: readonly PastLine[]
+  readonly sinceMs: number
+  /** There are more records than were read. */
+  readonly isCut: boolean
+} | null
+
+export type PastPageView = {
+  readonly cellar: string | null
+  readonly cellarTitle: string
+  readonly keyLabel: string | null
+  readonly scope: LineScope
+  readonly past: PastView
 }

@@ -12,6 +12,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 import { keptText, RetentionForm } from './retention-form.tsx'
+import { SilenceCard } from './silence-rule.tsx'
 import { UnitsCard } from './units.tsx'
 
 export const SettingsPage = (props: {
@@ -34,6 +35,7 @@ export const SettingsPage = (props: {
             cellar={props.cellar}
             csrf={props.shell.operator?.role === 'admin' ? props.shell.csrf : null}
           />
+          <SilenceCard cellar={props.cellar} isAdmin={props.shell.operator?.role === 'admin'} />
           <section class="card" aria-labelledby="cellar-at-title">
             <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
             <TimeForm

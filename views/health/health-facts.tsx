@@ -3,11 +3,42 @@ import { Name } from '../parts/name.tsx'
 import { Pill, type PillLook } from '../parts/pill.tsx'
 import { aboutText, bytesText, countOf, countText } from '../parts/quantity.ts'
 import { Ago } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
 import type { LogCheckView } from '../types.ts'
 import type { ClockTrouble, DiskView, HealthView, StoreView } from './health-types.ts'
 
+/** On the page of what needs attention. */
+export const HealthSummary = ({ health, nowMs }: HealthProps): JSX.Element => (
+  <section class="card" aria-labelledby="health">
+    <h2 id="health">Health of this node</h2>
+    <dl class="facts-list wide-terms">
+      <Row term="Accepting readings">
+        <Accepting health={health} />
+      </Row>
+      {health.disk === null ? null : (
+        <Row term="Disk">
+          <Disk disk={health.disk} />
+        </Row>
+      )}
+      {health.check === null ? null : (
+        <Row term="Event log">
+          <Checked check={health.check} nowMs={nowMs} />
+        </Row>
+      )}
+      <Row term="Store">
+        <Store store={health.store} />
+      </Row>
+    </dl>
+    <p class="below-list">
+      <a href={paths.health}>All of its health</a>
+    </p>
+  </section>
+)
+
+type HealthProps = { readonly health: HealthView; readonly nowMs: number }
+
 /** What a live message replaces. */
-export const HealthFacts = (props: { readonly health: HealthView; readonly nowMs: number }): JSX.Element => {
+export const HealthFacts = (props: HealthProps): JSX.Element => {
   const { health, nowMs } = props
   return (
     <div id="health" class="event-columns">

@@ -1,4 +1,8 @@
+import type { RuleAround } from '../../src/domain/attention/silence-rules.ts'
+import type { PastView } from '../attention/attention-types.ts'
+import { PastLines } from '../attention/past-lines.tsx'
 import { StateNote } from '../cellars/readings-page.tsx'
+import { SilenceOf } from '../cellars/silence-rule.tsx'
 import { UnitOfKeg } from '../cellars/units.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { Live } from '../parts/live.tsx'
@@ -20,6 +24,8 @@ type KegPageProps = {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly page: KegPageView
+  readonly past: PastView
+  readonly silence: readonly [RuleAround, ...RuleAround[]]
   readonly turn?: Turn | undefined
 }
 
@@ -28,6 +34,7 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
   const [main] = page.kegs
   if (main === undefined) return ''
   const { query } = page
+  const isAdmin = shell.operator?.role === 'admin'
   return (
     <Layout
       shell={shell}
@@ -69,15 +76,15 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
           <KegFactsCards cellar={cellar.cellar} page={page} />
         ))}
         {page.kegs.length === 1 ? (
-          <UnitOfKeg
-            cellar={cellar.cellar}
-            rack={main.rack}
-            keg={main.keg}
-            unit={main.unit}
-            isAdmin={shell.operator?.role === 'admin'}
-          />
+          <div>
+            <UnitOfKeg cellar={cellar.cellar} rack={main.rack} keg={main.keg} unit={main.unit} isAdmin={isAdmin} />
+            <SilenceOf cellar={cellar.cellar} around={props.silence} isAdmin={isAdmin} />
+          </div>
         ) : null}
       </div>
+      {page.kegs.length === 1 ? (
+        <PastLines scope={{ kind: 'silent', rack: main.rack, keg: main.keg }} view={props.past} nowMs={shell.nowMs} />
+      ) : null}
       {query.table === 0 ? null : inTurn(props.turn, () => <ChartTable cellar={cellar.cellar} page={page} />)}
     </Layout>
   )

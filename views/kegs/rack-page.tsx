@@ -1,4 +1,8 @@
+import type { RuleAround } from '../../src/domain/attention/silence-rules.ts'
+import type { PastView } from '../attention/attention-types.ts'
+import { PastLines } from '../attention/past-lines.tsx'
 import { StateNote } from '../cellars/readings-page.tsx'
+import { SilenceOf } from '../cellars/silence-rule.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { rackKeysMax } from '../log/log-types.ts'
 import { LastRefusals } from '../log/refusals-of-key.tsx'
@@ -22,6 +26,8 @@ type RackPageProps = {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly page: RackPageView
+  readonly past: PastView
+  readonly silence: readonly [RuleAround, ...RuleAround[]]
   readonly turn?: Turn | undefined
 }
 
@@ -75,6 +81,8 @@ export const RackPage = (props: RackPageProps): JSX.Element => {
         </div>
       </div>
       <RackReadings cellar={cellar.cellar} page={page} nowMs={shell.nowMs} turn={props.turn} />
+      <PastLines scope={{ kind: 'silent', rack }} view={props.past} nowMs={shell.nowMs} />
+      <SilenceOf cellar={cellar.cellar} around={props.silence} isAdmin={shell.operator?.role === 'admin'} />
     </Layout>
   )
 }

@@ -1,10 +1,12 @@
 import { type Children, escapeHtml } from '@kitajs/html'
-import { attribute } from './name.tsx'
+import { attribute, Name } from './name.tsx'
 import { countText } from './quantity.ts'
 
 type NavLink = {
   readonly href: string
   readonly words: string
+  /** Somebody has chosen the words. */
+  readonly isTyped?: boolean
   readonly isCurrent: boolean
   readonly count?: number
 }
@@ -16,10 +18,10 @@ export const NavLinks = (props: {
 }): JSX.Element => (
   <nav class={props.class} aria-label={props.label}>
     <ul>
-      {props.links.map(({ href, words, isCurrent, count }) => (
+      {props.links.map(({ href, words, isTyped = false, isCurrent, count }) => (
         <li>
           <a href={attribute(href)} aria-current={isCurrent ? 'page' : undefined}>
-            <NavWords words={words} {...(count !== undefined && { count })} />
+            <NavWords words={words} isTyped={isTyped} {...(count !== undefined && { count })} />
           </a>
         </li>
       ))}
@@ -27,9 +29,9 @@ export const NavLinks = (props: {
   </nav>
 )
 
-export const NavWords = ({ words, count }: Pick<NavLink, 'words' | 'count'>): JSX.Element => (
+export const NavWords = ({ words, isTyped, count }: Pick<NavLink, 'words' | 'isTyped' | 'count'>): JSX.Element => (
   <>
-    {escapeHtml(words)}
+    {isTyped ? <Name text={words} /> : escapeHtml(words)}
     {count === undefined ? null : (
       <>
         {' '}

@@ -1,4 +1,5 @@
-import type { AttentionRecord } from '../../domain/attention/history.ts'
+import { type AttentionLine, covers, type LineScope } from '../../domain/attention/attention-lines.ts'
+import { type AttentionRecord, type PastLine, pastLines } from '../../domain/attention/history.ts'
 import { attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
@@ -9,30 +10,41 @@ const recordsPerRead = 100
 export type AttentionWanted = {
   /** `null`: of the nodes. */
   readonly cellar: string | null
+  readonly scope: LineScope
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** Oldest first. The first record is the last one before `fromMs`, if there is one. @throws Outage */
+/** Newest first, as far back as `sinceMs`. */
+export type PastAttention = { readonly past: readonly PastLine[]; readonly sinceMs: number; readonly isCut: boolean }
+
+/** @throws Outage */
 export const attentionHistory = async (
   log: Pick<EventLog, 'read'>,
-  { cellar, fromMs, toMs }: AttentionWanted,
-): Promise<{ readonly records: readonly AttentionRecord[]; readonly isCut: boolean }> => {
+  { cellar, scope, fromMs, toMs }: AttentionWanted,
+): Promise<PastAttention> => {
   const stream = cellar === null ? nodesAttentionStream : attentionStream(cellar)
+  const ofScope = (lines: readonly AttentionLine[]) => lines.filter((line) => covers(line, scope))
   const newestFirst: AttentionRecord[] = []
+  const answer = (isCut: boolean): PastAttention => ({
+    past: pastLines(newestFirst.toReversed(), scope).toReversed(),
+    sinceMs: isCut ? (newestFirst.at(-1)?.atMs ?? fromMs) : fromMs,
+    isCut,
+  })
   for (let from: number | undefined; ; ) {
     const options = { direction: 'backwards', limit: recordsPerRead, ...(from !== undefined && { from }) } as const
     const events = await log.read(stream, options)
-    for (const { type, data, recordedAt: atMs, revision } of events) {
+    for (const { type, data, recordedAt: atMs } of events) {
       if (type !== 'AttentionChanged' || atMs >= toMs) continue
       const { began, ended, now, more } = data
-      newestFirst.push({ began, ended, now, more, atMs, stream, revision })
-      if (atMs < fromMs) return { records: newestFirst.reverse(), isCut: false }
+      // A record holds up to 300 lines, and the answer needs those of one thing.
+      newestFirst.push({ began: ofScope(began), ended: ofScope(ended), now: ofScope(now), more, atMs })
+      // The last record before `fromMs` says what needed attention then.
+      if (atMs < fromMs) return answer(false)
     }
     const oldest = events.at(-1)
-    if (oldest === undefined || oldest.revision === 0 || events.length < recordsPerRead)
-      return { records: newestFirst.reverse(), isCut: false }
-    if (newestFirst.length >= attentionHistoryRecordsMax) return { records: newestFirst.reverse(), isCut: true }
+    if (oldest === undefined || oldest.revision === 0 || events.length < recordsPerRead) return answer(false)
+    if (newestFirst.length >= attentionHistoryRecordsMax) return answer(true)
     from = oldest.revision - 1
   }
 }

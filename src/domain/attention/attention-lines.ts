@@ -2,7 +2,7 @@
 import type { AttentionKind, AttentionLine } from '../events/attention-events.ts'
 import type { EventData } from '../events.ts'
 
-export type { AttentionKind, AttentionLine } from '../events/attention-events.ts'
+export { type AttentionKind, type AttentionLine, attentionKinds } from '../events/attention-events.ts'
 
 export type AttentionLines = Pick<EventData<'AttentionChanged'>, 'now' | 'more'>
 export type AttentionChange = Pick<EventData<'AttentionChanged'>, 'began' | 'ended' | 'now' | 'more'>

@@ -4,24 +4,30 @@ import { type AttentionLine, covers, type LineScope } from './attention-lines.ts
 /** `atMs`: when the change was recorded. */
 export type AttentionRecord = Pick<EventData<'AttentionChanged'>, 'began' | 'ended' | 'now' | 'more'> & {
   readonly atMs: number
-  readonly stream: string
-  readonly revision: number
 }
 
-/** `endedMs`: when it was recorded that the line ended. `null`: not yet. */
-export type PastLine = { readonly line: AttentionLine; readonly beganMs: number; readonly endedMs: number | null }
+/** When it was recorded that the line began, and ended. `null`: before the records that were read, and not yet. */
+export type PastLine = {
+  readonly line: AttentionLine
+  readonly beganMs: number | null
+  readonly endedMs: number | null
+}
 
-/** When something needed attention, by itself or as a part: a keg is silent with its rack. `records` come oldest first. */
+/**
+ * When something needed attention, by itself or as a part: a keg is silent with its rack. `records` come oldest first. Without room
+ * for all lines (`more`), a missing line has ended only if the record says so.
+ */
 export const pastLines = (records: readonly AttentionRecord[], scope: LineScope): readonly PastLine[] => {
   const past: PastLine[] = []
-  for (const { atMs, ended, now, more } of records) {
+  for (const [index, { atMs, began, ended, now, more }] of records.entries()) {
     const line = now.find((one) => covers(one, scope))
     const last = past.at(-1)
     const isOpen = last !== undefined && last.endedMs === null
-    // Without room for all lines, one that is not listed may still need attention.
-    const isOver = more === 0 || ended.some((one) => covers(one, scope))
-    if (line === undefined && isOpen && isOver) past.splice(-1, 1, { ...last, endedMs: atMs })
-    if (line !== undefined && !isOpen) past.push({ line, beganMs: atMs, endedMs: null })
+    const isOver = line === undefined && (more === 0 || ended.some((one) => covers(one, scope)))
+    if (isOpen && isOver) past.splice(-1, 1, { ...last, endedMs: atMs })
+    if (line === undefined || isOpen) continue
+    const isKnown = index > 0 || began.some((one) => covers(one, scope))
+    past.push({ line, beganMs: isKnown ? atMs : null, endedMs: null })
   }
   return past
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { count, duration, event, id, instant, orNull, strict, text } from './declare-event.ts'
 
-const kinds = [
+export const attentionKinds = [
   'silent',
   'key_expires',
   'key_at_limit',
@@ -14,12 +14,11 @@ const kinds = [
   'backup_old',
   'certificate_ends',
 ] as const
-export type AttentionKind = (typeof kinds)[number]
-export const attentionKinds: readonly AttentionKind[] = kinds
+export type AttentionKind = (typeof attentionKinds)[number]
 
 export const attentionKind = Type.Unsafe<AttentionKind>(
   Type.Union(
-    kinds.map((kind) => Type.Literal(kind)),
+    attentionKinds.map((kind) => Type.Literal(kind)),
     { description: 'What needs attention.', title: 'kind' },
   ),
 )

@@ -25,7 +25,9 @@ import {
 } from './live/live-page-kinds.tsx'
 import { seeOther } from './page-answers.tsx'
 import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
-import { rest, showAttention, showRest } from './pages/attention-pages.tsx'
+import { rest, showAttention, showRest } from './pages/attention/attention-pages.tsx'
+import { showPast } from './pages/attention/past-pages.tsx'
+import { setSilence, showSilence } from './pages/attention/silence-pages.tsx'
 import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
@@ -137,6 +139,8 @@ const cellarPages = ({ operator, admin }: Door) =>
       .post('/cellars/:cellar/policy', admin(changePolicy, reopenPolicy))
       .get('/cellars/:cellar/unit', admin(showUnit))
       .post('/cellars/:cellar/unit', admin(setUnit, showUnit))
+      .get('/cellars/:cellar/silence', admin(showSilence))
+      .post('/cellars/:cellar/silence', admin(setSilence, showSilence))
       .get('/cellars/:cellar/retention', admin(showRetentionConfirmation))
       .post('/cellars/:cellar/retention', admin(changeRetention, showRetentionConfirmation)),
   )
@@ -189,6 +193,7 @@ const attentionPages = ({ operator, admin }: Door) =>
     .guard(unread, (pages) =>
       pages
         .get(paths.attention, operator(showAttention))
+        .get('/attention/past', operator(showPast))
         .get('/attention/rest', admin(showRest))
         .post('/attention/rest', admin(rest, showRest)),
     )
@@ -217,7 +222,7 @@ const operatorPages = ({ visitor, operator, admin }: Door) =>
 const liveStreams = ({ operator }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
-      .get(paths.liveAttention, operator(live(liveAttention)))
+      .get('/live/attention', operator(live(liveAttention)))
       .get(paths.liveHealth, operator(live(liveHealth)))
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))

@@ -19,6 +19,7 @@ const ofSuccess = {
   key_kept: 'The old key has a later end now.',
   line_rests: 'Put to rest. It is listed below, under “At rest”.',
   rest_ended: 'The rest has ended.',
+  silence_set: 'Saved. The next look for silence follows it.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
   role_changed: 'Role changed and in force.',

@@ -87,7 +87,7 @@ describe('a list without room for all silences', () => {
       revision: 0,
     })
     const records = [at(1, 0, [], silent('r')), at(2, 9, [], silent('new')), at(3, 9, [silent('r')], silent('new'))]
-    expect(pastLines(records, silent('r'))).toEqual([{ line: silent('r'), beganMs: 1, endedMs: 3 }])
+    expect(pastLines(records, silent('r'))).toEqual([{ line: silent('r'), beganMs: null, endedMs: 3 }])
   })
 })
 
@@ -123,20 +123,26 @@ describe('linesOf()', () => {
   })
 })
 
-test('pastLines() finds a keg in the lines of its rack', () => {
-  const record = (atMs: number, ...now: AttentionLine[]) => ({
-    atMs,
-    now,
-    began: [],
-    ended: [],
-    more: 0,
-    stream: 's',
-    revision: 0,
+describe('pastLines()', () => {
+  const keg = { kind: 'silent', rack: 'r', keg: 'k' } as const
+  const record = (atMs: number, now: readonly AttentionLine[]) => ({
+    ...{ atMs, now: [...now], more: 0 },
+    ...{ began: atMs === 1 ? [silent('r')] : [], ended: [] },
   })
-  const records = [record(1, silent('r')), record(2, silent('r', 'k')), record(3), record(4, silent('other'))]
-  expect(pastLines(records, { kind: 'silent', rack: 'r', keg: 'k' })).toEqual([
-    { line: silent('r'), beganMs: 1, endedMs: 3 },
-  ])
+
+  test('finds a keg in the lines of its rack', () => {
+    const lines = [[silent('r')], [silent('r', 'k')], [], [silent('other')]]
+    const records = lines.map((now, at) => record(at + 1, now))
+    expect(pastLines(records, keg)).toEqual([{ line: silent('r'), beganMs: 1, endedMs: 3 }])
+  })
+
+  test('does not know when a line began that the first record has already', () => {
+    const past = pastLines([record(2, [silent('r')]), record(3, []), record(4, [silent('r', 'k')])], keg)
+    expect(past.map(({ beganMs, endedMs }) => [beganMs, endedMs])).toEqual([
+      [null, 3],
+      [4, null],
+    ])
+  })
 })
 
 test('ExcusedTimes joins times that touch, and merges the oldest when it is full', () => {

@@ -20,7 +20,7 @@ import { isUuid } from '../../../domain/uuid.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
-import { attentionView } from '../pages/attention-pages.tsx'
+import { attentionQueryOf, attentionView } from '../pages/attention/attention-pages.tsx'
 import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
 import { changeRunView } from '../show/change-run-view.ts'
 import { healthView } from '../show/health-view.ts'
@@ -66,14 +66,16 @@ export const live =
   }
 
 export const liveAttention = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => ({
-  name: ['attention'],
+  name: [paths.liveAttention(attentionQueryOf(visit.query))],
   topic: 'no readings',
   // What needs attention changes with records.
   listsEvents: true,
   render: async () => {
     await deps.core.attention.load()
-    const attention = attentionView(deps.core)
-    return <AttentionPush attention={attention} nowMs={deps.core.clock.now()} isAdmin={isAdmin(visit)} />
+    const attention = attentionView(deps.core, attentionQueryOf(visit.query))
+    const health = healthView(deps.facts(), deps.settings)
+    const nowMs = deps.core.clock.now()
+    return <AttentionPush attention={attention} health={health} nowMs={nowMs} isAdmin={isAdmin(visit)} />
   },
 })
 

@@ -2,6 +2,7 @@ import { KegPage } from '../../../../views/kegs/keg-page.tsx'
 import type { KegPageView } from '../../../../views/kegs/keg-types.ts'
 import { RackPage } from '../../../../views/kegs/rack-page.tsx'
 import { paths } from '../../../../views/paths.ts'
+import { rulesAround } from '../../../domain/attention/silence-rules.ts'
 import { htmlPage, notFound, problemPage } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
@@ -10,6 +11,7 @@ import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { rackPageOf } from '../show/rack-views.ts'
 import { cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+import { pastView } from './attention/past-pages.tsx'
 
 export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
@@ -22,8 +24,12 @@ export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promis
     const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
     return problemPage(visit, { problem: 'keg_not_found', status: 404, back })
   }
+  const scope = { kind: 'silent', ...name } as const
+  const past = await pastView(deps, visit, { cellar: cellar.cellar, scope })
   await waitForTurn()
-  const body = <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />
+  const silence = rulesAround(cellar.silence, name)
+  const shown = { shell: visit.shell, cellar: cellarView(cellar), page, past, silence }
+  const body = <KegPage {...shown} turn={waitForTurn} />
   return htmlPage(visit, body, statusOf(page))
 }
 
@@ -39,8 +45,11 @@ export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promi
     const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
     return problemPage(visit, { problem: 'rack_not_found', status: 404, back })
   }
+  const past = await pastView(deps, visit, { cellar: cellar.cellar, scope: { kind: 'silent', rack } })
   await waitForTurn()
-  const body = <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />
+  const silence = rulesAround(cellar.silence, { rack, keg: null })
+  const shown = { shell: visit.shell, cellar: cellarView(cellar), page, past, silence }
+  const body = <RackPage {...shown} turn={waitForTurn} />
   return htmlPage(visit, body, statusOf(page))
 }
 

@@ -14,14 +14,10 @@ const keysCountedPerPiece = 500
 export const keysAskedAtOnceMax = 100
 export const cellarsPerPageMax = 100
 
-export const cellarView = ({ cellar, title, policy, units, createdAt, createdBy }: CellarState): CellarView => ({
-  cellar,
-  title,
-  policy,
-  units,
-  createdAt,
-  createdBy,
-})
+export const cellarView = (state: CellarState): CellarView => {
+  const { cellar, title, policy, units, silence, createdAt, createdBy } = state
+  return { cellar, title, policy, units, silence, createdAt, createdBy }
+}
 
 /** The unit that kegs of this name have now. */
 export const unitIn = ({ projections }: Pick<Core, 'projections'>, cellar: string, keg: string): string | null => {

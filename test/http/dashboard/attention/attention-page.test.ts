@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { minuteMs } from '../../../../src/domain/calendar.ts'
 import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
-import { paths } from '../../../../views/paths.ts'
+import { attentionFields, paths } from '../../../../views/paths.ts'
 import { pass, readingsOf, startWatching, type WatchingService } from '../../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { addOperators, emailOf } from '../../../support/test-operators.ts'
-import { testCellar } from '../../../support/test-service.ts'
+import { testAsker, testCellar, validReading } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'
 import { signedIn, type Visitor } from '../visitor.ts'
 
@@ -83,7 +83,10 @@ describe('the page of what needs attention', () => {
     await stopRack()
     const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const leave = new AbortController()
-    const { body } = await fetch(node.url + paths.liveAttention, { headers: { Cookie: cookie }, signal: leave.signal })
+    const { body } = await fetch(node.url + paths.liveAttention(), {
+      headers: { Cookie: cookie },
+      signal: leave.signal,
+    })
     await sentAs(admin, '1')
     let text = ''
     const decoder = new TextDecoder()
@@ -127,4 +130,65 @@ describe('the page of what needs attention', () => {
     expect((await admin.get(paths.attention)).body).toContain('This no longer needs attention')
     expect((await log.read('attention-rests', { limit: 9 })).length).toBe(2)
   })
+
+  test('shows the lines of one kind or cellar, with links that count them', async () => {
+    await stopRack()
+    expect((await node.core.cellars.create({ cellar: 'gin', title: 'Gin' }, testAsker)).ok).toBe(true)
+    const { key } = await node.createKey({ cellar: 'gin', expiresAt: node.clock.now() + dayMs })
+    await node.post({ ...validReading, cellar: 'gin' }, key)
+    await pass([node], 2 * minuteMs)
+    const all = (await admin.get(paths.attention)).body
+    expect(filtersIn(all)).toEqual(['Silence 1', 'Keys that expire 1', 'Gin 1', `${testCellar} 1`])
+    const keys = (await admin.get(paths.attentionOf({ cellar: null, kind: 'key_expires' }))).body
+    expect([keys.includes('rack-2'), keys.includes('expires on')]).toEqual([false, true])
+    expect(filtersIn(keys)).toEqual(['Silence 1', '*Keys that expire 1'])
+    expect(numberIn(keys)).toBe('2')
+    const none = (await admin.get(paths.attentionOf({ cellar: 'gin', kind: 'silent' }))).body
+    expect(none).toContain('Nothing of this needs attention.')
+    expect(filtersIn(none)).toEqual(['*Silence 0', 'Keys that expire 1', '*Gin 0', `${testCellar} 1`])
+  })
+
+  test('says when a keg and its rack were silent, on three pages', async () => {
+    const { alive, each } = await stopRack()
+    const keg = paths.keg(testCellar, 'rack-2', 'pressure')
+    const past = paths.attentionPast(attentionFields({ cellar: testCellar, line: { kind: 'silent', rack: 'rack-2' } }))
+    expect((await admin.get(paths.attention)).body).toContain(`href="${past.replaceAll('&', '&amp;')}"`)
+    for (const page of [keg, paths.rack(testCellar, 'rack-2'), past])
+      expect(timesIn((await admin.get(page)).body)).toEqual([['12:15:00', '12:25:10', 'not over', '12 minutes']])
+    alive.add('rack-2')
+    await pass([node], minuteMs, each)
+    node.clock.advance(7 * dayMs)
+    const auditor = await signedIn(node, 'auditor')
+    for (const page of [keg, paths.rack(testCellar, 'rack-2'), past])
+      expect(timesIn((await auditor.get(page)).body)).toEqual([['12:15:00', '12:25:10', '12:28:00', '13 minutes']])
+    expect((await auditor.get(keg)).body).toContain('with the whole rack')
+    expect((await auditor.get(paths.rack(testCellar, 'rack-1'))).body).toContain('No silence was recorded.')
+    node.clock.advance(30 * dayMs)
+    expect((await (await signedIn(node, 'auditor')).get(past)).body).toContain('No silence was recorded.')
+  })
+
+  test('shows no history of an unknown kind or cellar', async () => {
+    for (const query of ['?kind=loud', '?kind=silent&cellar=nowhere'])
+      expect((await admin.get(`/attention/past${query}`)).status).toBe(404)
+  })
 })
+
+const textIn = (html: string): string => html.replaceAll(/<[^>]*>/g, '').trim()
+
+/** A chosen filter begins with `*`. */
+const filtersIn = (page: string): readonly string[] =>
+  [...page.matchAll(/<nav class="filters chips"[\s\S]*?<\/nav>/g)].flatMap(([nav]) =>
+    [...nav.matchAll(/<a [^>]*?(aria-current)?="[^"]*">(.*?)<\/a>/g)].map(
+      ([, current, words = '']) => `${current === undefined ? '' : '*'}${textIn(words)}`,
+    ),
+  )
+
+const timesIn = (page: string): readonly (readonly string[])[] => {
+  const table = /<table class="stack past-lines">[\s\S]*?<\/table>/.exec(page)?.[0] ?? ''
+  return [...table.matchAll(/<tr>(<td[\s\S]*?)<\/tr>/g)].map(([, row = '']) =>
+    [...row.matchAll(/<td[\s\S]*?<\/td>/g)].map(([cell]) => {
+      const text = textIn(cell)
+      return /\d\d:\d\d:\d\d/.exec(text)?.[0] ?? text
+    }),
+  )
+}

@@ -67,6 +67,8 @@ const keg = (): string => paths.keg(testCellar, validReading.rack, validReading.
 const rack = (): string => paths.rack(testCellar, validReading.rack)
 
 const unknownChange = paths.keysChange(requestId)
+/** They name no change and no line. */
+const isUnknown = (path: string): boolean => path === unknownChange || path === paths.attentionPast([])
 
 /** The pages that an auditor may open. All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
@@ -90,6 +92,7 @@ const auditorSees = (): readonly string[] => [
   paths.account,
   paths.operators,
   paths.attention,
+  paths.attentionPast([]),
   paths.health,
   paths.devicesGuide,
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),
@@ -164,11 +167,7 @@ describe('the door', () => {
   test('shows an auditor every page, with forms for the own account and exports', async () => {
     for (const path of mountedPaths().filter((one) => !isPublic(one) && !isLive(one))) {
       const answer = await auditor.get(path)
-      expectAmong(
-        path,
-        answer.status,
-        auditorSees().includes(path) ? [path === unknownChange ? 404 : 200, 303] : [403, 405],
-      )
+      expectAmong(path, answer.status, auditorSees().includes(path) ? [isUnknown(path) ? 404 : 200, 303] : [403, 405])
       const actions = [...answer.body.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action)
       expect([path, actions.filter((action) => !isOwn(action))]).toEqual([path, []])
     }
