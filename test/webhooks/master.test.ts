@@ -56,6 +56,7 @@ describe('openMaster()', () => {
 
   test.each([
     ['is cut off', () => writeFileSync(path, 'AQEB'), 'it must be 32 random bytes'],
+    ['is no base64', () => writeFileSync(path, `${'A'.repeat(43)}!`), 'it must be 32 random bytes'],
     ['is empty', () => writeFileSync(path, ''), 'it must be 32 random bytes'],
     ['is a link', () => symlinkSync('/etc/hostname', path), 'symbolic link'],
     ['is a folder', () => mkdirSync(path), 'is a link, or no regular file'],

@@ -190,6 +190,17 @@ describe('sendWebhook()', () => {
     expect(listener.sockets).toHaveLength(1)
   })
 
+  test('opens a connection for each request, and closes it', async () => {
+    const listener = await listening((socket) => {
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    })
+    const url = `http://127.0.0.1:${listener.port}/`
+    expect([(await send(url)).status, (await send(url)).status]).toEqual([200, 200])
+    expect(listener.sockets).toHaveLength(2)
+    await Promise.all(listener.sockets.map(closed))
+  })
+
   test('says why a name has no address', async () => {
     const resolve = async (): Promise<never> => {
       throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
@@ -243,6 +254,12 @@ describe('sendWebhook()', () => {
         status: 500,
         answer: 'no '.repeat(webhookAnswerCharsMax).slice(0, webhookAnswerCharsMax),
       })
+      await closed(listener.sockets[0])
+    })
+
+    test('closes the connection when it has read enough', async () => {
+      const listener = await listening((socket) => socket.write(`HTTP/1.1 500 No\r\n\r\n${'no '.repeat(20_000)}`))
+      expect((await send(`http://127.0.0.1:${listener.port}/`)).status).toBe(500)
       await closed(listener.sockets[0])
     })
 
