@@ -39,14 +39,17 @@ describe('inspectDataFolder()', () => {
     expect(inspect({ itself: { mode: 0o41777 } }).faults).toHaveLength(1)
   })
 
-  test.each(['idempotency.db', 'ask.db', 'ask.db-wal', 'ask.db-shm'])('refuses %s that others can write', (name) => {
-    const look = (path: string): OwnerAndMode | null =>
-      path.endsWith(name) || path === folder
-        ? { uid: own, gid: ownGroup, mode: path === folder ? 0o40700 : 0o100602 }
-        : null
-    const { faults } = inspectDataFolder(folder, { userId: own, groupIds: [ownGroup], look })
-    expect(faults).toEqual([expect.stringContaining(name)])
-  })
+  test.each(['idempotency.db', 'ask.db', 'ask.db-wal', 'ask.db-shm', 'webhook-master'])(
+    'refuses %s that others can write',
+    (name) => {
+      const look = (path: string): OwnerAndMode | null =>
+        path.endsWith(name) || path === folder
+          ? { uid: own, gid: ownGroup, mode: path === folder ? 0o40700 : 0o100602 }
+          : null
+      const { faults } = inspectDataFolder(folder, { userId: own, groupIds: [ownGroup], look })
+      expect(faults).toEqual([expect.stringContaining(name)])
+    },
+  )
 
   test('refuses files of another user, but not of root', () => {
     const { faults } = inspect({ itself: { uid: other }, log: { uid: other } })
