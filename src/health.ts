@@ -7,6 +7,7 @@ import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
 import type { CertificateTrouble } from './listen/certificate-renewal.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
+import { excusedFile } from './log/excused-file.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -58,8 +59,12 @@ export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({
 
 type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & { readonly reasons: () => readonly Reason[] }
 
-export const attentionOf = (health: WatchedHealth, { nodeName }: Pick<Config, 'nodeName'>): AttentionParts => ({
+export const attentionOf = (
+  health: WatchedHealth,
+  { nodeName, dataDir }: Pick<Config, 'nodeName' | 'dataDir'>,
+): AttentionParts => ({
   node: nodeName,
+  excuses: excusedFile(dataDir),
   isRefusing: () => health.reasons().some(({ kind, refuses }) => refuses !== 'nothing' || kind === 'batches'),
   nodeLines: () => health.nodeLines(),
 })

@@ -179,9 +179,8 @@ export class Node {
     return this.context.repeats.begin(this.#newest)
   }
 
-  /** Before the first heartbeat, with which the watch looks. */
-  watchAttention(): void {
-    this.#attentionWatch?.begin(this.#newest?.recordedAt ?? this.context.clock.now())
+  async watchAttention(): Promise<void> {
+    await this.#attentionWatch?.begin(this.#newest?.recordedAt ?? this.context.clock.now())
   }
 
   startHeartbeat(): void {

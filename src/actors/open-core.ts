@@ -61,7 +61,6 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise
   const { log, projections } = node.context
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
-  node.watchAttention()
   // Without a heartbeat no request times out. `finishBegunWork` could then wait an hour for a store that never answers.
   node.startHeartbeat()
   const inFile = derived?.known() ?? null
@@ -73,4 +72,5 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise
   const begun = node.beginRepeats()
   await node.finishBegunWork()
   await begun
+  await node.watchAttention()
 }

@@ -45,6 +45,7 @@ const fileNames: readonly string[] = [
   'log.witness',
   'backup.json',
   'webhook-master',
+  'excused.json',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 

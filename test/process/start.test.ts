@@ -59,6 +59,7 @@ describe('serve', () => {
       expect(JSON.parse(service.stdout().split('\n')[0] ?? '')).toMatchObject({ msg: 'listening', version })
       const files = readdirSync(dataDir)
       expect(files).toContain('control.sock')
+      expect(files).toContain('excused.json')
       expect(files.includes('log.db')).toBe(isEmbedded)
       for (const file of files) expect([file, statSync(join(dataDir, file)).mode & 0o777]).toEqual([file, 0o600])
     },

@@ -7,7 +7,7 @@ import type { questionKinds } from '../../asked/question-kinds.ts'
 import type { Questions } from '../../derived/questions/question.ts'
 import type { FoundSilence } from '../../derived/readings/silent-lines.ts'
 import { type AttentionLine, changeOf, type ListedLines, linesOf } from '../../domain/attention/attention-lines.ts'
-import { ExcusedTimes } from '../../domain/attention/excused-times.ts'
+import { ExcusedTimes, type RememberedExcuses } from '../../domain/attention/excused-times.ts'
 import { keyLines } from '../../domain/attention/key-lines.ts'
 import { linesOfNodes, type NodeLines } from '../../domain/attention/lines-of-nodes.ts'
 import { type Refused, refusalHours, refusalKinds, refusalLines } from '../../domain/attention/refused-keys.ts'
@@ -30,6 +30,7 @@ const partOfTime = 100
 export const excusedGraceMs = minuteMs
 /** A node whose heartbeat pauses longer was suspended, or its clock jumped. */
 const beatGapMs = 10 * heartbeatMs
+const rememberEveryMs = 10_000
 /** A record from further ahead is of a clock that was wrong. */
 const aheadMsMax = 10 * minuteMs
 /** Events of other nodes arrive in this time. */
@@ -37,6 +38,11 @@ const lagMsMax = 5_000
 const refusedKeysMax = 1_000
 
 export type AttentionParts = {
+  /** Default: a start takes the node for down since its newest event. */
+  readonly excuses?: {
+    read(): Promise<RememberedExcuses | null>
+    write(excuses: RememberedExcuses): Promise<void>
+  }
   /** Names this node in the lines of nodes. */
   readonly node: string
   /** The node refuses readings for reasons of its own. */
@@ -55,7 +61,9 @@ export class AttentionWatch {
   readonly #excused = new ExcusedTimes()
   /** By cellar. */
   readonly #looked = new Map<string, Looked>()
-  #lastBeatMs: number
+  #hasBegun = false
+  #lastBeatMs = 0
+  #rememberedMs = 0
   #graceUntilMs = 0
   #looking: Promise<void> | null = null
 
@@ -67,21 +75,28 @@ export class AttentionWatch {
     this.#records = parts.records
     this.#questions = parts.questions
     this.#parts = parts
-    this.#lastBeatMs = context.clock.now()
   }
 
   get isIdle(): boolean {
     return this.#looking === null
   }
 
-  /** The node was down since its newest event. */
-  begin(newestMs: number): void {
-    this.#lastBeatMs = Math.min(newestMs, this.#context.clock.now())
+  /** Until then, the node accepts no readings. `newestMs`: of its newest event. */
+  async begin(newestMs: number): Promise<void> {
+    const { ranMs, excused } = (await this.#parts.excuses?.read()) ?? { ranMs: newestMs, excused: [] }
+    // The clock can have been ahead.
+    const nowMs = this.#context.clock.now()
+    for (const [fromMs, toMs] of excused) this.#excused.add(fromMs, Math.min(toMs, nowMs))
+    this.#lastBeatMs = Math.min(ranMs, nowMs)
+    this.#hasBegun = true
     this.#excuse()
+    await this.#remember()
   }
 
   onBeat(): void {
+    if (!this.#hasBegun) return
     this.#excuse()
+    void this.#remember()
     if (this.#context.beat % (attentionLookMs / heartbeatMs) === 0) void this.look()
   }
 
@@ -123,6 +138,13 @@ export class AttentionWatch {
     if (isExcused) this.#graceUntilMs = nowMs + excusedGraceMs
     if (nowMs <= this.#graceUntilMs) this.#excused.add(this.#lastBeatMs, nowMs)
     this.#lastBeatMs = nowMs
+  }
+
+  async #remember(): Promise<void> {
+    const ranMs = this.#lastBeatMs
+    if (Math.abs(ranMs - this.#rememberedMs) < rememberEveryMs) return
+    this.#rememberedMs = ranMs
+    await this.#parts.excuses?.write({ ranMs, excused: this.#excused.times }).catch(this.#context.onBug)
   }
 
   #of({ cellar }: CellarState): Looked {

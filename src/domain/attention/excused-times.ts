@@ -1,8 +1,11 @@
 /** In ms. `to` is not included. */
 export type Excused = readonly [fromMs: number, toMs: number]
 
-/** A further one is merged with its neighbour. */
+/** With a further one, the two that are nearest to each other become one. */
 export const excusedTimesMax = 100
+
+/** Over a restart. */
+export type RememberedExcuses = { readonly ranMs: number; readonly excused: readonly Excused[] }
 
 /** When no reading could come, and devices are not to blame: the node was down, or it refused readings. */
 export class ExcusedTimes {
@@ -22,9 +25,14 @@ export class ExcusedTimes {
     const last = this.#times.at(-1)
     if (last !== undefined && fromMs <= last[1]) this.#times.splice(-1, 1, [last[0], Math.max(last[1], toMs)])
     else this.#times.push([fromMs, toMs])
-    const [first, second] = this.#times
-    if (this.#times.length > excusedTimesMax && first !== undefined && second !== undefined)
-      this.#times.splice(0, 2, [first[0], second[1]])
+    if (this.#times.length > excusedTimesMax) this.#joinNearest()
+  }
+
+  #joinNearest(): void {
+    const pauses = this.#times.slice(1).map(([fromMs], index) => fromMs - (this.#times[index]?.[1] ?? 0))
+    const at = pauses.indexOf(Math.min(...pauses))
+    const [[fromMs], [, toMs]] = [this.#times[at] ?? [0, 0], this.#times[at + 1] ?? [0, 0]]
+    this.#times.splice(at, 2, [fromMs, toMs])
   }
 }
 

@@ -1,9 +1,7 @@
-import { closeSync, constants, renameSync, writeSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
-import { openFolderFile } from '../folder-file.ts'
+import { openFolderFile, readFolderJson } from '../folder-file.ts'
 
 export const LastBackup = Type.Object({
   /** In ms since 1970. */
@@ -17,19 +15,9 @@ export type LastBackup = Static<typeof LastBackup>
 
 const pathIn = (dataDir: string): string => join(dataDir, 'backup.json')
 
-const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
-
-/** `null`: none is known, or a crash has cut off the file. A disk that does not answer must not stop the event loop. */
-export const readLastBackup = async (dataDir: string): Promise<LastBackup | null> => {
-  try {
-    await using file = await open(pathIn(dataDir), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    const value: unknown = JSON.parse(await file.readFile('utf8'))
-    return Value.Check(LastBackup, value) ? value : null
-  } catch (cause) {
-    if (cause instanceof SyntaxError || (cause instanceof Error && 'code' in cause)) return null
-    throw cause
-  }
-}
+/** `null`: none is known. */
+export const readLastBackup = (dataDir: string): Promise<LastBackup | null> =>
+  readFolderJson(pathIn(dataDir), LastBackup)
 
 /** @throws a system error */
 export const writeLastBackup = (dataDir: string, { endedAt, lastPosition, bytes, target }: LastBackup): void => {

@@ -145,15 +145,18 @@ describe('pastLines()', () => {
   })
 })
 
-test('ExcusedTimes joins times that touch, and merges the oldest when it is full', () => {
+test('ExcusedTimes joins times that touch, and joins the nearest when it is full', () => {
   const excused = new ExcusedTimes()
   excused.add(0, 5)
   excused.add(5, 7)
   excused.add(9, 9)
   expect(excused.times).toEqual([[0, 7]])
-  for (let at = 1; at <= excusedTimesMax; at += 1) excused.add(at * 100, at * 100 + 1)
+  for (let at = 1; at < excusedTimesMax; at += 1) excused.add(at * 100, at * 100 + (at === 50 ? 90 : 1))
   expect(excused.times.length).toBe(excusedTimesMax)
-  expect(excused.times[0]).toEqual([0, 101])
+  excused.add(20_000, 20_001)
+  expect(excused.times.length).toBe(excusedTimesMax)
+  expect(excused.times[0]).toEqual([0, 7])
+  expect(excused.times[50]).toEqual([5_000, 5_101])
 })
 
 describe('keyLines()', () => {

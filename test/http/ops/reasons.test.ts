@@ -194,7 +194,7 @@ test('attentionOf() excuses devices while the node refuses any readings', () => 
   const isRefusing = (parts: Partial<HealthParts>): boolean => {
     const health = { health: () => ({ ok: true }) as const }
     const reasons = () => reasonsOf({ log: health, indexTrouble: () => null, bodyTroubles: () => [], ...parts })
-    return attentionOf({ reasons, nodeLines: () => null }, { nodeName: 'node-1' }).isRefusing()
+    return attentionOf({ reasons, nodeLines: () => null }, { nodeName: 'node-1', dataDir: folder.path }).isRefusing()
   }
   expect(isRefusing({})).toBeFalse()
   expect(isRefusing({ indexTrouble: () => ({ kind: 'folding', why: '' }) })).toBeTrue()

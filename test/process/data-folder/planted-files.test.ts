@@ -25,7 +25,16 @@ const plant = {
 }
 const kinds = ['link', 'pipe'] as const
 
-const names = ['log.db', 'log.db-wal', 'log.lock', 'log.witness', 'idempotency.db', 'ask.db', 'readings.db']
+const names = [
+  'log.db',
+  'log.db-wal',
+  'log.lock',
+  'log.witness',
+  'idempotency.db',
+  'ask.db',
+  'readings.db',
+  'excused.json',
+]
 
 test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
   const { dataDir } = sharedFolder()
