@@ -288,8 +288,15 @@ test('parseConfig() takes every declared variable, in the order of their declara
 
 test('unknownNames() finds names that begin like ours, but none that Kubernetes sets', () => {
   const known = Object.values(variables).map(({ name }) => name)
-  const unknown = ['EVENTSTORE_URI', 'TLS_CERTIFICATE', 'TLS_KEY_FILE']
-  const foreign = ['EVENTSTORE_SERVICE_HOST', 'EVENTSTORE_PORT', 'EVENTSTORE_PORT_2113_TCP', 'MY_TLS_CERT', 'PATH']
+  const unknown = ['EVENTSTORE_URI', 'TLS_CERTIFICATE', 'TLS_KEY_FILE', 'WEBHOOK_SECRET']
+  const foreign = [
+    'EVENTSTORE_SERVICE_HOST',
+    'EVENTSTORE_PORT',
+    'EVENTSTORE_PORT_2113_TCP',
+    'WEBHOOK_SERVICE_HOST',
+    'MY_TLS_CERT',
+    'PATH',
+  ]
   const names = [...known, 'EVENTSTORE_URL_FILE', ...unknown, ...foreign]
   expect(unknownNames(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual(unknown)
 })
