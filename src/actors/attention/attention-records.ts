@@ -6,6 +6,7 @@ import {
   lineId,
   noLines,
 } from '../../domain/attention/attention-lines.ts'
+import { FlappingLines } from '../../domain/attention/flapping-lines.ts'
 import { dayOf, hourMs } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
@@ -34,6 +35,7 @@ export class AttentionRecords {
   readonly #context: ActorContext
   readonly #known = new Map<string, KnownRecord>()
   readonly #rests = new Map<string, Rest>()
+  readonly #flapping = new Map<string, FlappingLines>()
   readonly #today = new Map<string, { day: number; records: number }>()
   /** Until the first rest of a line ends. */
   #current: { readonly lines: readonly CurrentLine[]; readonly untilMs: number } | null = null
@@ -83,15 +85,20 @@ export class AttentionRecords {
     const known = this.#known.get(stream)
     if (known !== undefined) return known
     const events = await this.#context.log.read(stream, { direction: 'backwards', limit: lastEventsRead })
-    const last = events.find((event) => event.type === 'AttentionChanged')
-    const read = this.#known.get(stream) ?? (last?.type === 'AttentionChanged' ? knownOf(last) : noRecord)
+    for (const event of events.toReversed()) this.#hear(event)
+    const read = this.#known.get(stream) ?? noRecord
     this.#known.set(stream, read)
-    this.#current = null
     return read
   }
 
   hear(items: readonly LogItem[]): void {
     for (const item of items) if (!isRun(item)) this.#hear(item)
+  }
+
+  /** What was found in a stream, with the lines that stand because they flap. */
+  steadied(stream: string, found: readonly AttentionLine[], at: { known: AttentionLines; nowMs: number }) {
+    const { standing, away } = this.#flappingIn(stream).look(found, at.known, at.nowMs)
+    return { found: [...found, ...standing], away }
   }
 
   mayAppend(stream: string, known: KnownRecord, nowMs: number): boolean {
@@ -142,13 +149,22 @@ export class AttentionRecords {
     if (event.type === 'AttentionRested') {
       this.rested(event.data, { by: metadata.by })
     }
-    if (event.type !== 'AttentionChanged' || revision <= (this.#known.get(stream)?.revision ?? -1)) return
-    this.#known.set(stream, knownOf(event))
-    this.#current = null
+    if (event.type !== 'AttentionChanged') return
+    if (revision > (this.#known.get(stream)?.revision ?? -1)) {
+      this.#known.set(stream, knownOf(event))
+      this.#current = null
+    }
+    if (!this.#flappingIn(stream).hear(revision, recordedAt, event.data.began)) return
     const day = dayOf(recordedAt)
     const today = this.#today.get(stream)
     if (today === undefined || today.day < day) this.#today.set(stream, { day, records: 1 })
     else today.records += 1
+  }
+
+  #flappingIn(stream: string): FlappingLines {
+    const known = this.#flapping.get(stream) ?? new FlappingLines()
+    this.#flapping.set(stream, known)
+    return known
   }
 
   #places(): readonly { readonly cellar: string | null; readonly stream: string }[] {

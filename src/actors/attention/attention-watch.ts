@@ -201,8 +201,9 @@ export class AttentionWatch {
     const { keys, readings } = this.#context.projections
     const ofCellar = keys.ofCellar(cellar.cellar)
     const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
-    const found = [...silence.lines, ...keyLines(used, nowMs), ...refused]
-    return { ...linesOf(found, silence.more, known), nextMs: silence.nextMs, tookMs: silence.tookMs }
+    const all = [...silence.lines, ...keyLines(used, nowMs), ...refused]
+    const { found, away } = this.#records.steadied(attentionStream(cellar.cellar), all, { known, nowMs })
+    return { ...linesOf(found, silence.more, known), away, nextMs: silence.nextMs, tookMs: silence.tookMs }
   }
 
   async #silence(

@@ -55,8 +55,14 @@ const byName = (a: LineScope, b: LineScope): number =>
 /** Most urgent first. */
 export const byUrgency = (a: AttentionLine, b: AttentionLine): number => byAge(a, b) || byName(a, b)
 
-/** `unlisted`: found lines for which a record has no room. `more` can count further ones. */
-export type ListedLines = AttentionLines & { readonly unlisted: readonly AttentionLine[] }
+/**
+ * `unlisted`: found lines for which a record has no room. `more` can count further ones. `away`: known lines that stand, although
+ * their cause is away. A part of such a line begins.
+ */
+export type ListedLines = AttentionLines & {
+  readonly unlisted: readonly AttentionLine[]
+  readonly away?: readonly AttentionLine[]
+}
 
 /** As many as a record has room for. A line that is known already keeps its beginning, but silence says the last acceptance. */
 export const linesOf = (found: readonly AttentionLine[], foundMore: number, known: AttentionLines): ListedLines => {
@@ -106,11 +112,13 @@ const roomOfKinds = (wanted: ReadonlyMap<AttentionKind, number>): ReadonlyMap<At
  * attention.
  */
 export const changeOf = (known: AttentionLines, next: ListedLines): AttentionChange | null => {
-  const { now, more, unlisted } = next
+  const { now, more, unlisted, away = [] } = next
   const knownIds = new Set(known.now.map(lineId))
   const hasMore = known.more > 0 === more > 0
   if (hasMore && knownIds.size === now.length && now.every((line) => knownIds.has(lineId(line)))) return null
   const found = [...now, ...unlisted]
+  const awayIds = new Set(away.map(lineId))
+  const causes = known.now.filter((line) => !awayIds.has(lineId(line)))
   // Not all lines were listed: an older one was silent before, and has room again.
   const knownFromMs = known.more > 0 ? oldestSilenceMs(known.now) : Number.NEGATIVE_INFINITY
   const wasSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) <= knownFromMs
@@ -118,7 +126,7 @@ export const changeOf = (known: AttentionLines, next: ListedLines): AttentionCha
   const foundFromMs = more > unlisted.length ? oldestSilenceMs(found) : Number.NEGATIVE_INFINITY
   const mayBeSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) < foundFromMs
   return {
-    began: now.filter((line) => !isCovered(line, known.now) && !wasSilent(line)),
+    began: now.filter((line) => !isCovered(line, causes) && !wasSilent(line)),
     ended: known.now.filter((line) => !isCovered(line, found) && !mayBeSilent(line)),
     now,
     more,

@@ -288,23 +288,54 @@ test('a line that stays is recorded again before its record is purged', async ()
   expect((await changesIn(node.log)).slice(1)).toEqual([{ began: [], ended: [], now: ['silent rack-2'] }])
 })
 
-test('a cellar has a bounded number of records in a day', async () => {
+test('a rack that stops again and again begins five times, and ends after an hour', async () => {
   const node = await start()
   const { alive, each } = await sending(node)
-  await pass([node], 15 * minuteMs, each)
-  alive.delete('rack-2')
-  const rule = { rack: 'rack-2', keg: null } as const
-  for (let round = 0; round < 60; round += 1) {
-    await pass([node], minuteMs + 15_000, each)
-    await node.core.attention.setRule(testCellar, { ...rule, after: round % 2 === 0 ? minuteMs : 'never' }, testAsker)
+  const rule = { rack: 'rack-2', keg: null, after: 2 * minuteMs } as const
+  await node.core.attention.setRule(testCellar, rule, testAsker)
+  for (let round = 0; round < 8; round += 1) {
+    alive.add('rack-2')
+    await pass([node], 3 * minuteMs, each)
+    alive.delete('rack-2')
+    await pass([node], 4 * minuteMs, each)
   }
-  await pass([node], 2 * minuteMs, each)
+  const flapping = await changesIn(node.log)
+  expect(flapping.map(({ began, ended }) => began.length - ended.length)).toEqual([1, -1, 1, -1, 1, -1, 1, -1, 1])
+  alive.add('rack-2')
+  const again = await start({ log: node.log, clock: node.clock, seed: 2 })
+  await pass([node, again], 55 * minuteMs, each)
+  expect(await changesIn(node.log)).toEqual(flapping)
+  alive.delete('rack-1')
+  await pass([node, again], 15 * minuteMs, each)
+  const after = await changesIn(node.log)
+  expect(after.slice(9).map(({ began, ended }) => [began, ended])).toEqual([
+    [[], ['silent rack-2']],
+    [['silent rack-1'], []],
+  ])
+})
+
+test('a cellar has a bounded number of records in a day', async () => {
+  const node = await start()
+  const stopped = Array.from({ length: 30 }, (_, at) => `rack-${at + 2}`)
+  const { alive, each } = await sending(node, ['rack-1', ...stopped])
+  await pass([node], 3 * minuteMs, each)
+  for (const rack of stopped) alive.delete(rack)
+  const setRule = (rack: string | null, after: number | 'never' | null) =>
+    node.core.attention.setRule(testCellar, { rack, keg: null, after }, testAsker)
+  await setRule(null, 'never')
+  await setRule('rack-1', 10 * minuteMs)
+  const toggle = async (rounds: number) => {
+    for (const rack of Array.from({ length: rounds }, (_, round) => stopped[round % stopped.length] ?? '')) {
+      for (const after of [minuteMs, null]) {
+        await setRule(rack, after)
+        await pass([node], minuteMs + 15_000, each)
+      }
+    }
+  }
+  await toggle(30)
   const few = (await recordsIn(node.log)).length
   expect(few).toBeGreaterThan(50)
-  for (let round = 0; round < 60; round += 1) {
-    await pass([node], minuteMs + 15_000, each)
-    await node.core.attention.setRule(testCellar, { ...rule, after: round % 2 === 0 ? minuteMs : 'never' }, testAsker)
-  }
+  await toggle(30)
   const records = await recordsIn(node.log)
   const late = records.slice(attentionRecordsPerDayMax)
   expect(late.length).toBeLessThanOrEqual(1)
