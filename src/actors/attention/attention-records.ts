@@ -7,7 +7,7 @@ import {
   noLines,
 } from '../../domain/attention/attention-lines.ts'
 import { FlappingLines } from '../../domain/attention/flapping-lines.ts'
-import { dayOf, hourMs } from '../../domain/calendar.ts'
+import { dayMs, dayOf, hourMs } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { isRun } from '../../domain/reading/recorded-run.ts'
@@ -115,7 +115,7 @@ export class AttentionRecords {
   ): Promise<boolean> {
     const { log, clock, entropy } = this.#context
     const events = await log.read(stream, { direction: 'backwards', limit: lastEventsRead })
-    const isNewer = events.some(({ type, revision }) => type === 'AttentionChanged' && revision > known.revision)
+    const isNewer = events.some((event) => event.revision > known.revision && isInForce(event, clock.now()))
     if (isNewer) return this.#forget(stream)
     const event: NewEvent<'AttentionChanged'> = {
       id: entropy.uuid(),
@@ -191,6 +191,13 @@ export class AttentionRecords {
     return rests.find((one) => one.untilMs > atMs && covers(one, line))
   }
 }
+
+/**
+ * What this version cannot read is of a newer one, whose nodes look for themselves. So the two do not write in turn. After a day
+ * without a readable record, no such node is left.
+ */
+const isInForce = ({ type, recordedAt }: RecordedEvent, nowMs: number): boolean =>
+  type === 'AttentionChanged' || (type === 'RecordUnreadable' && nowMs - recordedAt < dayMs)
 
 const knownOf = ({ data, revision, recordedAt }: RecordedEvent<'AttentionChanged'>): KnownRecord => ({
   now: data.now,

@@ -165,6 +165,42 @@ describe('a rack that stops is found', () => {
   })
 })
 
+const appendPurge = async (log: EventLog, recordedAt: number) => {
+  const stream = attentionStream(testCellar)
+  const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+  const purged = {
+    id: `01a2264f-0000-7000-8000-${String((last?.revision ?? -1) + 1).padStart(12, '0')}`,
+    type: 'RecordsPurged' as const,
+    recordedAt,
+    data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
+    metadata: askedBy(testAsker),
+  }
+  await log.append(stream, last?.revision ?? 'none', [purged])
+}
+
+test('a node waits a day for a readable record behind one of a newer version', async () => {
+  const log = await openFreshLog()
+  const clock = manualClock()
+  await appendPurge(log, clock.now())
+  const read: EventLog['read'] = async (stream, options) =>
+    (await log.read(stream, options)).map((event) => {
+      const { type: _, ...rest } = event
+      const data = { type: 'AttentionChanged', why: 'a test' }
+      return event.type === 'RecordsPurged' ? { ...rest, type: 'RecordUnreadable', data } : event
+    })
+  const node = await start({ log: { ...passingLog(log), read }, clock })
+  const { alive, each } = await sending(node)
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass([node], 15 * minuteMs, each)
+  expect(await recordsIn(log)).toEqual([])
+  clock.advance(dayMs - 30 * minuteMs - 15_000)
+  await pass([node], 10_000)
+  expect(await recordsIn(log)).toEqual([])
+  await pass([node], minuteMs, each)
+  expect((await changesIn(log)).slice(0, 1)).toEqual([{ began: ['silent rack-2'], ended: [], now: ['silent rack-2'] }])
+})
+
 test('a record is known again behind a month of purges', async () => {
   const log = await openFreshLog()
   const clock = manualClock()
@@ -174,18 +210,7 @@ test('a record is known again behind a month of purges', async () => {
   await pass(open, 15 * minuteMs, each)
   const before = await changesIn(log)
   for (const node of open.splice(0)) await node.stop()
-  const stream = attentionStream(testCellar)
-  for (let day = 0; day < 16; day += 1) {
-    const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
-    const purged = {
-      id: `01a2264f-0000-7000-8000-${String(day).padStart(12, '0')}`,
-      type: 'RecordsPurged' as const,
-      recordedAt: clock.now(),
-      data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
-      metadata: askedBy(testAsker),
-    }
-    await log.append(stream, last?.revision ?? 'none', [purged])
-  }
+  for (let day = 0; day < 16; day += 1) await appendPurge(log, clock.now())
   await pass([await start({ log, clock, seed: 2 })], 5 * minuteMs)
   expect(before.at(-1)?.now).toEqual(['silent rack-2'])
   expect(await changesIn(log)).toEqual(before)
