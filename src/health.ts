@@ -1,6 +1,7 @@
 /** For `/readyz`, log lines and pages. */
 import type { HealthReason } from '../views/types.ts'
 import type { AttentionParts } from './actors/attention/attention-watch.ts'
+import type { CoreParts } from './actors/node.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Config } from './config.ts'
 import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
@@ -10,6 +11,7 @@ import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 import { excusedFile } from './log/excused-file.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Schedule } from './schedule.ts'
+import { webhooksOf } from './webhooks/webhooks-of-service.ts'
 
 export type ReasonKind =
   | 'log_away'
@@ -67,6 +69,11 @@ export const attentionOf = (
   excuses: excusedFile(dataDir),
   isRefusing: () => health.reasons().some(({ kind, refuses }) => refuses !== 'nothing' || kind === 'batches'),
   nodeLines: () => health.nodeLines(),
+})
+
+export const partsOfAttention = (health: WatchedHealth, config: Config): Pick<CoreParts, 'attention' | 'webhooks'> => ({
+  attention: attentionOf(health, config),
+  webhooks: webhooksOf(config, { sendsWaiting: true }),
 })
 
 /** Writes a log line when a problem begins and ends, because answers to devices do not name it. */

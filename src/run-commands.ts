@@ -36,6 +36,7 @@ import {
   verifyLog,
 } from './open-log.ts'
 import { type RunningService, startService } from './service.ts'
+import { webhooksOf } from './webhooks/webhooks-of-service.ts'
 
 const output = createOutput(process.stdout)
 
@@ -152,6 +153,7 @@ const placeOf = (config: Config): Place => ({
       entropy: systemEntropy,
       onBug: tellBug,
       ...beginningOf(config, log),
+      webhooks: webhooksOf(config, { sendsWaiting: false }),
       onWholeRead: (why) => tellWarning(`the command reads the whole log: ${why}`),
     }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),

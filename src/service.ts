@@ -29,7 +29,7 @@ import type { Entropy } from './entropy.ts'
 import type { FactSources } from './facts/declare-fact.ts'
 import { factPrinter } from './facts/print-facts.ts'
 import { type FactParts, factsOfService, type HealthFacts, noHealthFacts, noteTimes } from './facts-of-service.ts'
-import { attentionOf, isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
+import { isReady, partsOfAttention, type Reason, reasonsOf, watchHealth } from './health.ts'
 import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
@@ -206,7 +206,7 @@ const startCore = async (
     },
     onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
-    attention: attentionOf(health, config),
+    ...partsOfAttention(health, config),
   })
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble

@@ -1,5 +1,4 @@
 import type { AttentionLine } from '../../domain/attention/attention-lines.ts'
-import type { Typed } from '../../domain/text.ts'
 
 export type WebhookMaster = { readonly id: string; secretOf(webhookId: string): string }
 
@@ -28,7 +27,6 @@ export type WebhookParts = {
   readonly sendsWaiting: boolean
   /** Called until it has given one. Then that one is used. */
   readonly master: () => WebhookMaster | { readonly why: string }
-  readonly checkedUrl: (text: string) => Typed<string>
   /** Ends within `attemptMsMax`. Rejects only for a bug. */
   readonly send: (sending: Sending) => Promise<Sent>
   /** Says what needs attention, without a full stop. */

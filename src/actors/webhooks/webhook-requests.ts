@@ -1,4 +1,5 @@
 import { webhooksMax } from '../../domain/attention/webhook.ts'
+import { checkedUrl } from '../../domain/attention/webhook-url.ts'
 import type { Decided } from '../../domain/events.ts'
 import { keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
@@ -49,14 +50,14 @@ const decideSet = (
   { webhookId, url, kinds }: NamedInput,
   { webhookId: given }: WebhookInput,
 ): Outcome<Decided<'WebhookSet'>, CommandRefusal> => {
-  const { settings, parts } = webhooks
+  const { settings } = webhooks
   const before = settings.get(webhookId)
   if (given !== null && before === null) return refused({ kind: 'webhook_not_found' })
-  const checked = parts?.checkedUrl(url) ?? done(url)
+  const checked = checkedUrl(url)
   if (!checked.ok) return checked
   if (before === null && settings.list().length >= webhooksMax)
     return refused({ kind: 'too_many_webhooks', webhooksMax })
-  const master = before === null || parts === null ? webhooks.master() : { id: before.masterId }
+  const master = before === null ? webhooks.master() : { id: before.masterId }
   if ('why' in master) return refused({ kind: 'no_webhook_secret', why: master.why })
   const data = { webhookId, url: checked.value, kinds: [...new Set(kinds)], masterId: master.id }
   return done({ type: 'WebhookSet', data })

@@ -1,11 +1,10 @@
 /** Nodes that send messages to webhooks, with a receiver and timers that the test drives. */
 import { askedBy } from '../../../src/actors/asked-by.ts'
 import type { Sending, Sent, WebhookParts } from '../../../src/actors/webhooks/webhook-parts.ts'
-import type { AttentionLine } from '../../../src/domain/attention/attention-lines.ts'
+import type { AttentionLine, LineScope } from '../../../src/domain/attention/attention-lines.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
-import { done } from '../../../src/domain/refusal.ts'
-import { attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
+import { attentionRestsStream, attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
 import { heartbeatMs } from '../../../src/limits.ts'
 import { asker, Cluster, cellar, type TestNode } from '../two-nodes.ts'
 
@@ -21,23 +20,24 @@ export class WebhookCluster {
   readonly cluster = new Cluster()
   readonly requests: Request[] = []
   readonly nodes: WebhookNode[] = []
+  /** False for a node that hears late of the records of others. */
+  deliversTo: (node: WebhookNode) => boolean = () => true
   answer: (request: Request) => Promise<Sent> = async () => ok
   /** The most requests at one time. */
   mostAtOnce = 0
   #underWay = 0
   #lines = 0
 
-  async open(name: string, parts: Partial<WebhookParts> = {}): Promise<WebhookNode> {
+  async open(name: string, parts: Partial<WebhookParts> = {}, log = this.cluster.log): Promise<WebhookNode> {
     const webhooks: WebhookParts = {
       node: name,
       sendsWaiting: true,
       master: () => ({ id: 'master01', secretOf: (webhookId) => `whsec_${webhookId}` }),
-      checkedUrl: (url) => done(url),
       send: (sending) => this.#send({ ...sending, node: name, atMs: this.cluster.clock.now() }),
       wordsOf: ({ kind, rack }) => `${kind} ${rack ?? ''}`.trim(),
       ...parts,
     }
-    const node = { ...(await this.cluster.open({ webhooks })), name }
+    const node = { ...(await this.cluster.open({ webhooks }, log)), name }
     this.nodes.push(node)
     return node
   }
@@ -52,13 +52,16 @@ export class WebhookCluster {
     for (let passedMs = 0; passedMs < ms; passedMs += heartbeatMs) {
       this.cluster.clock.advance(heartbeatMs)
       for (const node of this.nodes) {
-        node.late.deliver()
+        if (this.deliversTo(node)) node.late.deliver()
         await node.schedule.advance(heartbeatMs)
       }
     }
   }
 
   async set(node: WebhookNode, input: Partial<Pick<Webhook, 'kinds' | 'url'>> = {}): Promise<Webhook> {
+    if (node.core.projections.cellars.get(cellar) === null) {
+      await node.schedule.until(node.core.cellars.create({ cellar, title: '' }, asker))
+    }
     const wanted = { webhookId: null, url: 'https://example.org/hook', kinds: [], ...input }
     const made = await node.schedule.until(node.core.webhooks.set(wanted, asker))
     if (!made.ok) throw new Error(`Cannot make a webhook for a test: ${made.refusal.kind}`)
@@ -72,7 +75,8 @@ export class WebhookCluster {
     const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
     const lineOf = (line: Partial<AttentionLine>): AttentionLine => {
       this.#lines += 1
-      return { kind: 'silent', sinceMs: clock.now(), rack: `rack-${this.#lines}`, ...line }
+      const rack = (line.kind ?? 'silent') === 'silent' ? { rack: `rack-${this.#lines}` } : {}
+      return { kind: 'silent', sinceMs: clock.now(), ...rack, ...line }
     }
     const event: NewEvent<'AttentionChanged'> = {
       id: this.cluster.newId(),
@@ -83,6 +87,19 @@ export class WebhookCluster {
     }
     await log.append(stream, last?.revision ?? 'none', [event])
     return `msg_${event.id}`
+  }
+
+  async restLine(line: LineScope, untilMs: number): Promise<void> {
+    const data = { cellar, ...line, untilMs }
+    const rest: NewEvent<'AttentionRested'> = {
+      id: this.cluster.newId(),
+      type: 'AttentionRested',
+      recordedAt: this.cluster.clock.now(),
+      data,
+      metadata: askedBy(asker),
+    }
+    await this.cluster.log.append(attentionRestsStream, 'none', [rest])
+    await this.pass(heartbeatMs)
   }
 
   async deliveries({ webhookId }: Webhook): Promise<readonly RecordedEvent[]> {

@@ -38,6 +38,7 @@ type Layer =
 /** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|run-commands|service|facts-of-service|open-log|health|log-check-report)\.ts$|^src\/listen\//, 'start'],
+  [/^src\/webhooks\/webhooks-of-service\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/(limits|http\/http-bounds)\.ts$/, 'limits'],
   [/^src\/(config|variables|eventstore-url|clock|entropy)\.ts$/, 'parameters'],

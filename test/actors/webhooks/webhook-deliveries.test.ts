@@ -1,0 +1,506 @@
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
+import { attemptMsMax } from '../../../src/actors/webhooks/webhook-sender.ts'
+import type { Webhook } from '../../../src/domain/attention/webhook.ts'
+import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
+import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { deliveriesStream } from '../../../src/domain/stream-names.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
+import type { AppendFault } from '../../support/logs/faulty-log.ts'
+import { passingLog } from '../../support/logs/passing-log.ts'
+import { seededNumbers } from '../../support/seeded-entropy.ts'
+import { asker, cellar, makeTestKey } from '../../support/two-nodes.ts'
+
+setDefaultTimeout(120_000)
+
+let nodes: WebhookCluster
+let first: WebhookNode
+let webhook: Webhook
+
+beforeEach(async () => {
+  nodes = new WebhookCluster()
+  first = await nodes.open('first')
+  webhook = await nodes.set(first)
+})
+
+/** As an older version reads the first record of the stream. */
+const withUnreadable = (log: EventLog, stream: string): EventLog => ({
+  ...passingLog(log),
+  read: async (name, options) =>
+    (await log.read(name, options)).map(
+      (event): RecordedEvent =>
+        name !== stream || event.revision > 0
+          ? event
+          : { ...event, type: 'RecordUnreadable', data: { type: event.type, why: 'too new' } },
+    ),
+})
+
+const never = (): Promise<Sent> => new Promise(() => {})
+
+/** Like `begun 1` and `failed 1`. */
+const recordsOf = async (of: Webhook = webhook): Promise<readonly string[]> =>
+  (await nodes.deliveries(of)).flatMap(({ type, data }) => {
+    if (type === 'DeliveryBegun') return [`begun ${data.attempt}`]
+    return type === 'DeliveryEnded' ? [`${data.outcome} ${data.attempt}`] : []
+  })
+
+test('a record is sent once, with what began and ended', async () => {
+  const id = await nodes.record([{ rack: 'A', count: 12 }], [{ kind: 'key_expires', keyId: '7Qp2mZ4k' }])
+  await nodes.pass(2 * minuteMs)
+  expect(nodes.sent).toEqual([id])
+  const [request] = nodes.requests
+  expect(request).toMatchObject({ url: webhook.url, secret: `whsec_${webhook.webhookId}` })
+  expect(JSON.parse(request?.body ?? '')).toEqual({
+    type: 'attention.changed',
+    timestamp: '2026-03-01T12:00:00.000Z',
+    data: {
+      cellar,
+      text: 'wine-berlin: silent A.\nwine-berlin: it is over: key_expires.',
+      began: [{ kind: 'silent', since: '2026-03-01T12:00:00.000Z', rack: 'A', count: 12, text: 'silent A' }],
+      ended: [{ kind: 'key_expires', since: '2026-03-01T12:00:00.000Z', key: '7Qp2mZ4k', text: 'key_expires' }],
+      more: 0,
+    },
+  })
+  expect(await recordsOf()).toEqual(['begun 1', 'delivered 1'])
+  expect(first.core.webhooks.status(webhook.webhookId)).toMatchObject({
+    waiting: 0,
+    failingSinceMs: null,
+    nextTryMs: null,
+  })
+})
+
+describe('after a failure', () => {
+  test('the same message is tried again after longer and longer pauses', async () => {
+    nodes.answer = async () => broken
+    const id = await nodes.record()
+    await nodes.pass(20 * minuteMs)
+    expect(new Set(nodes.sent)).toEqual(new Set([id]))
+    const pauses = nodes.requests.slice(1).map(({ atMs }, at) => atMs - (nodes.requests[at]?.atMs ?? 0))
+    for (const [at, wantedMs] of [5_000, 15_000, 30_000, 60_000, 120_000, 300_000, 300_000].entries()) {
+      expect(pauses[at]).toBeGreaterThan(0.9 * wantedMs)
+      expect(pauses[at]).toBeLessThan(1.1 * wantedMs + 1_000)
+    }
+    expect((await recordsOf()).slice(0, 4)).toEqual(['begun 1', 'failed 1', 'begun 2', 'failed 2'])
+    const { failingSinceMs, nextTryMs, waiting } = first.core.webhooks.status(webhook.webhookId)
+    expect(failingSinceMs).toBe(nodes.requests[0]?.atMs ?? 0)
+    expect(nextTryMs).toBeGreaterThan(nodes.cluster.clock.now())
+    expect(waiting).toBe(1)
+  })
+
+  test.each([199, 301, 410, 500])('of status %i, too', async (status) => {
+    nodes.answer = async () => ({ ...ok, status })
+    await nodes.record()
+    await nodes.pass(30_000)
+    expect(nodes.sent.length).toBeGreaterThan(1)
+  })
+
+  test('a success ends the pause for all that waits', async () => {
+    nodes.answer = async () => broken
+    for (let count = 0; count < 5; count += 1) await nodes.record()
+    await nodes.pass(10 * minuteMs)
+    nodes.requests.splice(0)
+    nodes.answer = async () => ok
+    await nodes.pass(6 * minuteMs)
+    expect(new Set(nodes.sent).size).toBe(5)
+    const times = nodes.requests.map(({ atMs }) => atMs)
+    expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1_000)
+    expect(first.core.webhooks.status(webhook.webhookId).failingSinceMs).toBe(null)
+  })
+
+  test('one message that always fails does not hold up the others', async () => {
+    const poisoned = await nodes.record()
+    nodes.answer = async ({ messageId }) => (messageId === poisoned ? broken : ok)
+    await nodes.pass(5 * minuteMs)
+    const others = [await nodes.record(), await nodes.record()]
+    await nodes.pass(6 * minuteMs)
+    expect(nodes.sent.filter((id) => id !== poisoned)).toEqual(others)
+    expect(nodes.sent.filter((id) => id === poisoned).length).toBeGreaterThan(5)
+  })
+
+  test('a message is given up after a day, and a record says so', async () => {
+    nodes.answer = async () => broken
+    const id = await nodes.record()
+    await nodes.pass(minuteMs)
+    nodes.cluster.clock.advance(dayMs - 2 * minuteMs)
+    await nodes.pass(minuteMs - 1_000)
+    expect(first.core.webhooks.status(webhook.webhookId).waiting).toBe(1)
+    await nodes.pass(6 * minuteMs)
+    expect(first.core.webhooks.status(webhook.webhookId).waiting).toBe(0)
+    expect((await recordsOf()).at(-1)).toStartWith('given_up')
+    nodes.requests.splice(0)
+    nodes.answer = async () => ok
+    await nodes.open('next')
+    await nodes.pass(6 * minuteMs)
+    expect(nodes.sent).not.toContain(id)
+  })
+})
+
+test('of more than 1,000 waiting messages, the oldest are given up with one record', async () => {
+  nodes.answer = async () => broken
+  const ids: string[] = []
+  for (let count = 0; count < 1_010; count += 1) {
+    nodes.cluster.clock.advance(1)
+    ids.push(await nodes.record())
+  }
+  await nodes.pass(minuteMs)
+  expect(first.core.webhooks.status(webhook.webhookId).waiting).toBe(1_000)
+  expect((await recordsOf()).filter((record) => record.startsWith('given_up'))).toHaveLength(1)
+  nodes.kill(first)
+  nodes.requests.splice(0)
+  nodes.answer = async () => ok
+  await nodes.open('next')
+  await nodes.pass(2 * minuteMs)
+  expect(new Set(nodes.sent)).toEqual(new Set(ids.slice(10)))
+})
+
+describe('what is not sent', () => {
+  test('records of other kinds, also after a change of the kinds', async () => {
+    const narrow = await nodes.set(first, { kinds: ['backup_old'], url: 'https://narrow.example' })
+    await nodes.record([{ kind: 'silent' }])
+    const wanted = await nodes.record([{ kind: 'silent' }, { kind: 'backup_old' }])
+    await nodes.pass(minuteMs)
+    const toNarrow = nodes.requests.filter(({ url }) => url === narrow.url)
+    expect(toNarrow.map(({ messageId }) => messageId)).toEqual([wanted])
+    expect(JSON.parse(toNarrow[0]?.body ?? '').data.began).toHaveLength(1)
+    nodes.requests.splice(0)
+    await first.schedule.until(first.core.webhooks.set({ ...narrow, kinds: [] }, asker))
+    await nodes.open('next')
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([])
+    const wide = await nodes.record([{ kind: 'silent' }])
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([wide, wide])
+  })
+
+  test('records from before the webhook', async () => {
+    await nodes.record()
+    await nodes.pass(minuteMs)
+    nodes.requests.splice(0)
+    await nodes.set(first)
+    await nodes.open('next')
+    await nodes.pass(2 * minuteMs)
+    expect(nodes.sent).toEqual([])
+  })
+
+  test('records that say only that all is as before', async () => {
+    await nodes.record([], [])
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([])
+  })
+
+  test('messages to a webhook of another master', async () => {
+    nodes.kill(first)
+    await nodes.open('other', { master: () => ({ id: 'other', secretOf: () => 'wrong' }) })
+    await nodes.record()
+    await nodes.pass(2 * minuteMs)
+    expect([nodes.sent, await recordsOf()]).toEqual([[], []])
+  })
+
+  test('messages to a removed webhook', async () => {
+    await nodes.record()
+    await first.schedule.until(first.core.webhooks.remove(webhook.webhookId, asker))
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([])
+  })
+
+  test('lines at rest', async () => {
+    await nodes.record([{ rack: 'A' }])
+    await nodes.pass(minuteMs)
+    await first.core.attention.load()
+    const untilMs = nodes.cluster.clock.now() + 10 * minuteMs
+    await nodes.restLine({ kind: 'silent', rack: 'A' }, untilMs)
+    nodes.requests.splice(0)
+    await nodes.record([{ rack: 'B' }], [{ rack: 'A' }])
+    await nodes.record([], [{ rack: 'A' }])
+    await nodes.pass(minuteMs)
+    expect(nodes.requests.map(({ body }) => JSON.parse(body).data)).toMatchObject([
+      { began: [{ rack: 'B' }], ended: [] },
+    ])
+  })
+})
+
+describe('two nodes', () => {
+  test.each([1, 2, 3, 4, 5, 6])(
+    'never send to one webhook at the same time, and each message once (%i)',
+    async (seed) => {
+      await nodes.open('second')
+      const next = seededNumbers(seed)
+      const open: (() => void)[] = []
+      nodes.answer = (request) => {
+        const { promise, resolve } = Promise.withResolvers<Sent>()
+        open.push(() => resolve(next() % 4 === 0 ? broken : ok))
+        return next() % 2 === 0 ? promise : Promise.resolve(request.messageId === '' ? broken : ok)
+      }
+      const ids: string[] = []
+      for (let step = 0; step < 60; step += 1) {
+        if (next() % 3 === 0) ids.push(await nodes.record())
+        await nodes.pass(500 * (1 + (next() % 6)))
+        for (const settle of open.splice(0)) settle()
+      }
+      nodes.answer = async () => ok
+      await nodes.pass(10 * minuteMs)
+      expect(nodes.mostAtOnce).toBe(1)
+      const delivered = (await nodes.deliveries(webhook)).flatMap(({ type, data }) =>
+        type === 'DeliveryEnded' && data.outcome === 'delivered' ? [data.messageId] : [],
+      )
+      expect(delivered.toSorted()).toEqual(ids.toSorted())
+      expect(nodes.nodes.flatMap(({ bugs }) => bugs)).toEqual([])
+    },
+  )
+
+  test('do not send twice if one hears late of the other', async () => {
+    const second = await nodes.open('second')
+    nodes.deliversTo = (node) => node !== second
+    const id = await nodes.record()
+    await nodes.pass(minuteMs)
+    expect(nodes.requests).toMatchObject([{ node: 'first', messageId: id }])
+    nodes.deliversTo = () => true
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id])
+  })
+
+  test('take over from each other within a minute, with the same id', async () => {
+    await nodes.open('second')
+    nodes.answer = ({ node }) => (node === 'first' ? never() : Promise.resolve(ok))
+    const id = await nodes.record()
+    await nodes.pass(10_500)
+    expect(nodes.requests).toMatchObject([{ node: 'first', messageId: id }])
+    nodes.kill(first)
+    const killedMs = nodes.cluster.clock.now()
+    await nodes.pass(38_000)
+    expect(nodes.requests).toHaveLength(1)
+    await nodes.pass(minuteMs - 38_000)
+    expect(nodes.requests.slice(1)).toMatchObject([{ node: 'second', messageId: id }])
+    expect((nodes.requests[1]?.atMs ?? 0) - killedMs).toBeLessThanOrEqual(minuteMs)
+    expect(await recordsOf()).toEqual(['begun 1', 'unknown 1', 'begun 2', 'delivered 2'])
+    await nodes.pass(2 * minuteMs)
+    expect(nodes.requests).toHaveLength(2)
+  })
+
+  test('go on if one has left messages that it did not claim', async () => {
+    nodes.answer = async ({ node }) => (node === 'first' ? broken : ok)
+    const ids = [await nodes.record(), await nodes.record()]
+    await nodes.pass(12_000)
+    nodes.kill(first)
+    await nodes.open('second')
+    await nodes.pass(minuteMs)
+    expect(
+      nodes.requests
+        .filter(({ node }) => node === 'second')
+        .map(({ messageId }) => messageId)
+        .toSorted(),
+    ).toEqual(ids.toSorted())
+  })
+})
+
+describe('a restart', () => {
+  test('sends what waits, and nothing that was delivered', async () => {
+    await nodes.record()
+    await nodes.pass(minuteMs)
+    nodes.answer = async () => broken
+    const waits = [await nodes.record(), await nodes.record()]
+    await nodes.pass(minuteMs)
+    nodes.kill(first)
+    nodes.requests.splice(0)
+    nodes.answer = async () => ok
+    await nodes.open('first')
+    await nodes.pass(3 * minuteMs)
+    expect(nodes.sent.toSorted()).toEqual(waits.toSorted())
+  })
+
+  test('keeps the pause of a webhook that fails', async () => {
+    nodes.answer = async () => broken
+    await nodes.record()
+    await nodes.pass(10 * minuteMs)
+    const lastMs = nodes.requests.at(-1)?.atMs ?? 0
+    nodes.kill(first)
+    nodes.requests.splice(0)
+    await nodes.open('first')
+    await nodes.pass(10 * minuteMs)
+    expect((nodes.requests[0]?.atMs ?? 0) - lastMs).toBeGreaterThan(250_000)
+    expect(first.core.webhooks.status(webhook.webhookId).failingSinceMs).toBeGreaterThan(0)
+  })
+
+  test('after an end leaves the claim, so the message comes again', async () => {
+    nodes.answer = never
+    const id = await nodes.record()
+    await nodes.pass(15_000)
+    await first.schedule.until(first.core.drain())
+    nodes.kill(first)
+    expect(await recordsOf()).toEqual(['begun 1'])
+    nodes.answer = async () => ok
+    await nodes.open('first')
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id, id])
+  })
+})
+
+describe('an outage of the log', () => {
+  const faults: readonly AppendFault[] = ['not_written', 'unknown_not_written', 'unknown_written']
+
+  test.each(faults)('at the claim delays the message (%s)', async (fault) => {
+    const id = await nodes.record()
+    await nodes.pass(9_000)
+    first.faults.failAppend({ fault })
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id])
+    expect(await recordsOf()).toEqual(['begun 1', 'delivered 1'])
+  })
+
+  test.each(faults)('at the end of an attempt sends nothing twice (%s)', async (fault) => {
+    const id = await nodes.record()
+    await nodes.pass(9_000)
+    first.faults.failAppend({ fault, nth: 2 })
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id])
+    expect(await recordsOf()).toEqual(['begun 1', 'delivered 1'])
+  })
+
+  test('of a minute after a request sends the message once more', async () => {
+    await nodes.open('second')
+    const id = await nodes.record()
+    nodes.deliversTo = ({ name }) => name === 'first'
+    nodes.answer = ({ node }) => {
+      if (node === 'first') first.faults.goAway()
+      return Promise.resolve(ok)
+    }
+    await nodes.pass(15_000)
+    nodes.deliversTo = () => true
+    await nodes.pass(2 * minuteMs)
+    first.faults.comeBack()
+    await nodes.pass(2 * minuteMs)
+    expect(nodes.sent).toEqual([id, id])
+    expect(await recordsOf()).toEqual(['begun 1', 'unknown 1', 'begun 2', 'delivered 2'])
+    expect(nodes.nodes.flatMap(({ bugs }) => bugs)).toEqual([])
+  })
+
+  test('at the start delays what waits', async () => {
+    nodes.kill(first)
+    const id = await nodes.record()
+    const next = await nodes.open('next')
+    next.faults.goAway()
+    await nodes.pass(15_000)
+    next.faults.comeBack()
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id])
+  })
+})
+
+test('a claim that was stored late sends nothing, because another node may have taken over', async () => {
+  await nodes.record()
+  await nodes.pass(9_000)
+  const held = first.faults.hold('after')
+  await nodes.pass(16_000)
+  held.release()
+  await nodes.pass(500)
+  expect(nodes.sent).toEqual([])
+  await nodes.pass(minuteMs)
+  expect(await recordsOf()).toEqual(['begun 1', 'failed 1', 'begun 2', 'delivered 2'])
+})
+
+test('an unreadable record counts as a claim of another version', async () => {
+  nodes.answer = never
+  await nodes.record()
+  await nodes.pass(11_000)
+  nodes.kill(first)
+  nodes.requests.splice(0)
+  nodes.answer = async () => ok
+  await nodes.open('next', {}, withUnreadable(nodes.cluster.log, deliveriesStream(webhook.webhookId)))
+  await nodes.pass(35_000)
+  expect(nodes.sent).toEqual([])
+  await nodes.pass(25_000)
+  expect(nodes.requests).toHaveLength(1)
+})
+
+test('a receiver that never answers holds up neither readings nor other webhooks', async () => {
+  const other = await nodes.set(first, { url: 'https://other.example' })
+  nodes.answer = ({ url }) => (url === other.url ? Promise.resolve(ok) : never())
+  await nodes.record()
+  await nodes.pass(11_000)
+  expect(nodes.requests.map(({ url }) => url).toSorted()).toEqual([webhook.url, other.url].toSorted())
+  const keyId = await makeTestKey(first)
+  expect(await first.post(keyId)).toMatchObject([{ ok: true }])
+  await nodes.pass(attemptMsMax)
+  expect(await recordsOf()).toEqual(['begun 1', 'failed 1'])
+  expect(nodes.requests[0]?.signal.aborted || nodes.requests[1]?.signal.aborted).toBe(true)
+})
+
+describe('a test', () => {
+  const send = (node: WebhookNode) => node.schedule.until(node.core.webhooks.test(webhook.webhookId, asker))
+
+  test('is sent at once, also in a pause, and answers what the receiver answered', async () => {
+    nodes.answer = async () => broken
+    await nodes.record()
+    await nodes.pass(10 * minuteMs)
+    nodes.requests.splice(0)
+    const answer = await send(first)
+    expect(answer).toMatchObject({
+      ok: true,
+      value: { of: null, attempt: 1, ended: { outcome: 'failed', status: 500, answer: 'oh' } },
+    })
+    expect(nodes.requests.map(({ body }) => JSON.parse(body).type)).toEqual(['cellarbook.test'])
+    nodes.answer = async () => ok
+    expect(await send(first)).toMatchObject({ ok: true, value: { ended: { outcome: 'delivered' } } })
+    await nodes.pass(1_000)
+    expect(nodes.requests).toHaveLength(3)
+  })
+
+  test('waits for an attempt under way, and is refused if another test waits', async () => {
+    let settle = (): void => {}
+    nodes.answer = () =>
+      new Promise((resolve) => {
+        settle = () => resolve(ok)
+      })
+    await nodes.record()
+    await nodes.pass(11_000)
+    const asked = first.core.webhooks.test(webhook.webhookId, asker)
+    expect(await first.core.webhooks.test(webhook.webhookId, asker)).toEqual({ ok: false, refusal: { kind: 'busy' } })
+    settle()
+    nodes.answer = async () => ok
+    expect(await first.schedule.until(asked)).toMatchObject({ ok: true })
+    expect(nodes.mostAtOnce).toBe(1)
+  })
+
+  test('is refused while another node sends for long', async () => {
+    nodes.answer = never
+    await nodes.record()
+    await nodes.pass(11_000)
+    nodes.kill(first)
+    const next = await nodes.open('next')
+    await nodes.pass(6_000)
+    const asked = next.core.webhooks.test(webhook.webhookId, asker)
+    await nodes.pass(21_000)
+    expect(await asked).toEqual({ ok: false, refusal: { kind: 'busy' } })
+  })
+
+  test('needs the secret, and a webhook', async () => {
+    const poor = await nodes.open('poor', { master: () => ({ why: 'No file.' }) })
+    await poor.core.webhooks.load()
+    expect(await poor.core.webhooks.test(webhook.webhookId, asker)).toEqual({
+      ok: false,
+      refusal: { kind: 'no_webhook_secret', why: 'No file.' },
+    })
+    expect(await poor.core.webhooks.test('nothing1', asker)).toEqual({
+      ok: false,
+      refusal: { kind: 'webhook_not_found' },
+    })
+  })
+})
+
+test('deliveries() has the newest first, page by page', async () => {
+  for (let count = 0; count < 120; count += 1) await nodes.record()
+  await nodes.pass(minuteMs)
+  const { deliveries } = first.core.webhooks
+  const pages = []
+  for (let before: number | null = null; ; ) {
+    const page = await deliveries(webhook.webhookId, { before })
+    pages.push(page.deliveries)
+    if (page.before === null) break
+    before = page.before
+  }
+  expect(pages.map(({ length }) => length)).toEqual([50, 50, 20])
+  const ids = pages.flat().map(({ messageId }) => messageId)
+  expect(ids).toEqual(nodes.sent.toReversed())
+  expect(pages.flat().every(({ ended }) => ended?.outcome === 'delivered')).toBe(true)
+})
