@@ -226,13 +226,13 @@ function* judgedKegs(
         continue
       }
       const excusedMs = excusedSince(excused, acceptedMs)
-      if (overMs - excusedMs > afterMs / 2) {
+      const isStanding = standing.isAll || standing.kegs.has(number)
+      if (isStanding || overMs - excusedMs > afterMs / 2) {
         overdue.set(number, acceptedMs)
         lastMs = Math.max(lastMs, acceptedMs)
       }
       const isSure = overMs - excusedMs > afterMs
       if (!isSure) nextMs = Math.min(nextMs, acceptedMs + afterMs + excusedMs)
-      const isStanding = standing.isAll || standing.kegs.has(number)
       if (!isSure && !(overMs > afterMs && isStanding)) continue
       const one = { number, acceptedMs, afterMs }
       silent.set(number, one)

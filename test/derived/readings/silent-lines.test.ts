@@ -153,6 +153,17 @@ describe('silent lines', () => {
     expect(found(database, { nowMs, excused, standing }).lines.map(lineText)).toEqual(['silent rack/a'])
   })
 
+  test('keep a silent rack one line on a node that excuses the time', () => {
+    const nowMs = endMs + 11 * minuteMs
+    const excused = [[endMs + minuteMs, nowMs]] as const
+    const kept = (kegs: readonly Partial<Sent>[], line: AttentionLine) => {
+      const { database } = modelOf(kegs.flatMap((names) => eachMinute(names, 20)))
+      expect(found(database, { nowMs, excused, standing: [line] }).lines.map(lineText)).toEqual([lineText(line)])
+    }
+    kept(kegsOf(1, 3), { kind: 'silent', sinceMs: endMs, rack: 'rack-0', count: 3 })
+    kept(kegsOf(2, 3), { kind: 'silent', sinceMs: endMs, count: 6 })
+  })
+
   test('follow the rule of the keg, its name, its rack or its cellar', () => {
     const kegs = ['rack-1', 'rack-2'].flatMap((rack) => ['a', 'b'].map((keg) => ({ rack, keg })))
     const { database } = modelOf([...kegs, { rack: 'rack-3', keg: 'c' }].flatMap((names) => eachMinute(names, 20)))
