@@ -231,8 +231,8 @@ describe('a week of devices', () => {
     const told: string[] = []
     let known: AttentionLines = noLines
     let at = 0
-    // Before its third burst, a device seems to send every two seconds.
-    for (let nowMs = startMs + 4 * hourMs; nowMs < startMs + weekMs; nowMs += 5 * minuteMs) {
+    // Before its second burst, a device seems to send every two seconds.
+    for (let nowMs = startMs + 1.5 * hourMs; nowMs < startMs + weekMs; nowMs += 5 * minuteMs) {
       if (downs.some(([fromMs, toMs]) => nowMs >= fromMs && nowMs < toMs)) continue
       const from = at
       while (at < items.length && (items[at]?.recordedAt ?? 0) <= nowMs) at += 1

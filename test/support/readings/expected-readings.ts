@@ -167,7 +167,7 @@ export const arrivalsOf = ({ arrivals, noted }: Accepted = { arrivals: [], noted
   return {
     accepted: Math.max(...accepted, ...noted),
     pause: sorted[Math.ceil(sorted.length / 2) - 1] ?? null,
-    judged: sorted.at(sorted.length < 4 ? -1 : -2) ?? null,
+    judged: sorted.at(sorted.length < 11 ? -1 : -2) ?? null,
   }
 }
 
