@@ -72,7 +72,7 @@ export class Cluster {
       ...(options.derived === undefined ? {} : { derived: options.derived }),
       ...(options.attention === undefined
         ? {}
-        : { attention: options.attention, questions: questionsOfLog(faults, machine) }),
+        : { attention: options.attention, questions: options.derived?.questions ?? questionsOfLog(faults, machine) }),
       ...(options.webhooks === undefined ? {} : { webhooks: options.webhooks }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),

@@ -163,9 +163,12 @@ export class AttentionWatch {
     const keptMs = recordsKeptMsOf(cellar.policy)
     let found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: true })
     // The file of the model can be some seconds old. So a change is found again with all readings that this node has.
-    if (found !== null && changeOf(known, found) !== null)
+    if (found === null) return
+    if (changeOf(known, found) !== null) {
+      const heardTo = this.#context.heardTo
       found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: false })
-    if (found === null || (await this.#lags(known, found))) return
+      if (found === null || (await this.#lags(heardTo, nowMs))) return
+    }
     const isWritten = await this.#write({
       stream,
       cellar: cellar.cellar,
@@ -186,12 +189,13 @@ export class AttentionWatch {
     return recordedAt > nowMs + aheadMsMax ? nowMs : Math.max(nowMs, recordedAt)
   }
 
-  /** A node that has not heard of the newest readings would take all devices for silent. */
-  async #lags(known: KnownRecord, found: FoundLines): Promise<boolean> {
-    if (changeOf(known, found) === null) return false
-    const { log, clock, heardTo } = this.#context
-    const [next] = await log.readAll({ limit: 1, ...(heardTo >= 0 && { from: heardTo }) })
-    return next !== undefined && clock.now() - next.recordedAt > lagMsMax
+  /**
+   * A node that had not heard of the newest readings would take all devices for silent. `heardTo` is from before the question: the
+   * readings can have come since.
+   */
+  async #lags(heardTo: number, nowMs: number): Promise<boolean> {
+    const [next] = await this.#context.log.readAll({ limit: 1, ...(heardTo >= 0 && { from: heardTo }) })
+    return next !== undefined && nowMs - next.recordedAt > lagMsMax
   }
 
   async #linesOf(cellar: CellarState, { known, nowMs, isAtOnce }: Look): Promise<FoundLines | null> {

@@ -14,6 +14,7 @@ import {
 } from '../../support/attention/watched-racks.ts'
 import { derivedHere } from '../../support/derived/derived-here.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
+import { lateLog } from '../../support/logs/late-log.ts'
 import { testAsker, testCellar } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 
@@ -55,4 +56,39 @@ test('silence is found while ask.db is behind, and known lines of refusals stand
   }
   await pass([node], 30 * minuteMs, send)
   expect((await changesIn(log)).at(-1)?.now).toEqual(['silent rack-1', 'key_refused one'])
+})
+
+test('readings that arrive while a node looks do not hide that the look lagged', async () => {
+  const log = await openFreshLog()
+  const clock = manualClock()
+  const first = await startWatching({ log, clock })
+  open.push(first)
+  const { key, keyId } = await first.createKey()
+  let sent = 0
+  const send = async (nowMs: number): Promise<void> => {
+    if (nowMs % minuteMs !== 0) return
+    expect((await first.postBatch(readingsOf(['rack-1'], nowMs), key)).status).toBe(200)
+    sent += 2
+    await first.untilFolded(keyId, sent)
+  }
+  await pass([first], 15 * minuteMs, send)
+  const late = lateLog(log)
+  const derived = derivedHere(late, { clock, passedMs: clock.passedMs })
+  let looks = 0
+  const questions: Questions<typeof questionKinds> = {
+    ask: async (name, parameters, options) => {
+      const answered = await derived.questions.ask(name, parameters, options)
+      if (name === 'silentLines' && options.isAtOnce !== true) {
+        looks += 1
+        late.deliver()
+      }
+      return answered
+    },
+    close: () => derived.questions.close(),
+  }
+  const second = await startWatching({ log: late, clock, seed: 2, derived, questions })
+  open.push(second)
+  await pass([first, second], 20 * minuteMs, send)
+  expect(looks).toBeGreaterThan(0)
+  expect(await changesIn(log)).toEqual([])
 })
