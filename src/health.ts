@@ -61,18 +61,45 @@ export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({
 
 type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & { readonly reasons: () => readonly Reason[] }
 
+/** As long as a request waits. */
+export const stalledBeats = 10
+
+/** A disk or a store that hangs reports no trouble, but requests end without an answer. Call it once in each heartbeat. */
+const stallOf = (log: Pick<EventLog, 'figures'>): (() => boolean) => {
+  let answered = 0
+  let beats = 0
+  return () => {
+    const figures = log.figures?.()
+    const now = figures?.appends.commitSeconds.counts.reduce((sum, count) => sum + count, 0) ?? 0
+    const isWaiting = figures !== undefined && figures.waiting.events > 0
+    beats = isWaiting && now === answered ? beats + 1 : 0
+    answered = now
+    return beats >= stalledBeats
+  }
+}
+
 export const attentionOf = (
   health: WatchedHealth,
+  log: Pick<EventLog, 'figures'>,
   { nodeName, dataDir }: Pick<Config, 'nodeName' | 'dataDir'>,
-): AttentionParts => ({
-  node: nodeName,
-  excuses: excusedFile(dataDir),
-  isRefusing: () => health.reasons().some(({ kind, refuses }) => refuses !== 'nothing' || kind === 'batches'),
-  nodeLines: () => health.nodeLines(),
-})
+): AttentionParts => {
+  const isStalled = stallOf(log)
+  const refuses = (): boolean =>
+    health.reasons().some((reason) => reason.refuses !== 'nothing' || reason.kind === 'batches')
+  return {
+    node: nodeName,
+    excuses: excusedFile(dataDir),
+    isRefusing: () => [isStalled(), refuses()].includes(true),
+    nodeLines: () => health.nodeLines(),
+  }
+}
 
-export const partsOfAttention = (health: WatchedHealth, config: Config): Pick<CoreParts, 'attention' | 'webhooks'> => ({
-  attention: attentionOf(health, config),
+export const partsOfAttention = (
+  health: WatchedHealth,
+  log: EventLog,
+  config: Config,
+): Pick<CoreParts, 'attention' | 'webhooks'> => ({
+  attention: attentionOf(health, log, config),
   webhooks: webhooksOf(config, { sendsWaiting: true }),
 })
 

@@ -206,7 +206,7 @@ const startCore = async (
     },
     onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
-    ...partsOfAttention(health, config),
+    ...partsOfAttention(health, log, config),
   })
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble

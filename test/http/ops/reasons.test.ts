@@ -1,8 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { attentionOf, type HealthParts, reasonsOf, watchHealth } from '../../../src/health.ts'
+import { attentionOf, type HealthParts, reasonsOf, stalledBeats, watchHealth } from '../../../src/health.ts'
 import { heartbeatMs, overloadedLooksMin, troubleCalmLooks, troubleLookMs } from '../../../src/limits.ts'
+import { AppendFigures } from '../../../src/log/append-figures.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { survivedFsyncLooks } from '../../../src/log/log-troubles.ts'
 import { logQueueReadingsMax } from '../../../src/log/queue-room.ts'
@@ -194,11 +195,27 @@ test('attentionOf() excuses devices while the node refuses any readings', () => 
   const isRefusing = (parts: Partial<HealthParts>): boolean => {
     const health = { health: () => ({ ok: true }) as const }
     const reasons = () => reasonsOf({ log: health, indexTrouble: () => null, bodyTroubles: () => [], ...parts })
-    return attentionOf({ reasons, nodeLines: () => null }, { nodeName: 'node-1', dataDir: folder.path }).isRefusing()
+    return attentionOf(
+      { reasons, nodeLines: () => null },
+      {},
+      { nodeName: 'node-1', dataDir: folder.path },
+    ).isRefusing()
   }
   expect(isRefusing({})).toBeFalse()
   expect(isRefusing({ indexTrouble: () => ({ kind: 'folding', why: '' }) })).toBeTrue()
   expect(isRefusing({ indexTrouble: () => ({ kind: 'unwritable', why: '' }) })).toBeFalse()
   expect(isRefusing({ bodyTroubles: () => [{ kind: 'batches', why: '' }] })).toBeTrue()
   expect(isRefusing({ descriptors: () => '' })).toBeFalse()
+})
+
+test('attentionOf() excuses devices while appends wait without an answer', () => {
+  const figures = { waiting: { events: 1, bytes: 1 }, appends: new AppendFigures(), disk: null, store: null }
+  const health = { reasons: () => [], nodeLines: () => null }
+  const { isRefusing } = attentionOf(health, { figures: () => figures }, { nodeName: 'node-1', dataDir: folder.path })
+  const beats = (count: number): readonly boolean[] => Array.from({ length: count }, () => isRefusing())
+  expect(beats(stalledBeats)).toEqual([...Array.from({ length: stalledBeats - 1 }, () => false), true])
+  figures.appends.sent(1, 0, 0)(0)
+  expect(beats(stalledBeats)).not.toContain(true)
+  figures.waiting.events = 0
+  expect(beats(2 * stalledBeats)).not.toContain(true)
 })
