@@ -215,6 +215,16 @@ export const paths = {
   attentionPast: (fields: Fields) => `/attention/past${fieldsQuery(fields)}`,
   /** GET asks until when, and POST puts the line to rest. */
   restAttention: (fields: Fields = []) => `/attention/rest${fieldsQuery(fields)}`,
+  /** POST makes a webhook. */
+  webhooks: '/attention/webhooks',
+  /** POST changes it. `before`: only older deliveries. */
+  webhook: (webhookId: string, before: number | null = null) =>
+    `/attention/webhooks/${encodeURIComponent(webhookId)}${before === null ? '' : `?before=${before}`}`,
+  /** POST shows the page with the secret, which no address may have. */
+  webhookSecret: (webhookId: string) => `/attention/webhooks/${encodeURIComponent(webhookId)}/secret`,
+  testWebhook: (webhookId: string) => `/attention/webhooks/${encodeURIComponent(webhookId)}/test`,
+  /** GET asks for confirmation, and POST removes it. */
+  removeWebhook: (webhookId: string) => `/attention/webhooks/${encodeURIComponent(webhookId)}/remove`,
   health: '/health',
   liveHealth: '/live/health',
   devicesGuide: '/docs/devices',

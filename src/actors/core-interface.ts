@@ -293,6 +293,8 @@ export type Webhooks = {
   /** In the order in which they were made. */
   list(): readonly Webhook[]
   status(webhookId: string): WebhookStatus
+  /** Why this node can make no webhook, as a sentence. `null`: it can. */
+  why(): string | null
   /** What the receiver checks signatures with. `why`: this node does not have it. */
   secretOf(webhook: Webhook): { readonly secret: string } | { readonly why: string }
   set(input: WebhookInput, asker: Asker): Answer<Webhook>

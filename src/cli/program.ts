@@ -13,6 +13,7 @@ import { addOperatorCommands } from './commands/operator-commands.ts'
 import { acceptMissingFlag, acceptSchemaFlag } from './commands/options.ts'
 import type { Presentation, ProgramDeps, Runner } from './commands/runner.ts'
 import { addSimulateCommand } from './commands/simulate-command.ts'
+import { addWebhookCommands } from './commands/webhook-commands.ts'
 import { CommandFailed, type End, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
 import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
@@ -62,6 +63,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
   addServeCommand(program, runner)
   addCellarCommands(program, runner)
   addAttentionCommand(program, runner)
+  addWebhookCommands(program, runner)
   addKeyCommands(program, runner)
   addOperatorCommands(program, runner)
   addLogCommands(program, runner)

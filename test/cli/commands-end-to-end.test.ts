@@ -100,6 +100,24 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect((await json('attention')).lines).toEqual([])
   })
 
+  test('webhook makes, changes, tests and removes one, and prints its secret', async () => {
+    const [made] = (await json('webhook', 'set', 'https://hooks.example/a', '--kinds', 'silent, backup_old')).lines
+    const id = textOf(made, 'id')
+    expect(made).toMatchObject({ url: 'https://hooks.example/a', kinds: ['silent', 'backup_old'], waiting: 0 })
+    const changed = await json('webhook', 'set', 'http://127.0.0.1:1/', '--id', id)
+    expect(changed.lines[0]).toMatchObject({ id, url: 'http://127.0.0.1:1/', kinds: [] })
+    expect((await run('webhook', 'list')).stdout).toMatch(/127\.0\.0\.1:1\/ +all +not used yet +0 +never/)
+    expect((await run('webhook', 'secret', id)).stdout).toMatch(/secret +whsec_[\w+/]+=*\n/)
+    expect((await run('webhook', 'list', '--json')).stdout).not.toContain('whsec_')
+    const tested = await run('webhook', 'test', id)
+    expect([tested.exitCode, tested.stderr]).toEqual([1, expect.stringContaining('The test was not delivered.')])
+    expect((await run('webhook', 'set', 'http://hooks.example/')).stderr).toContain('must begin with https://')
+    expect((await run('webhook', 'set', 'https://hooks.example/', '--kinds', 'loud')).exitCode).toBe(64)
+    expect((await run('webhook', 'remove', id)).exitCode).toBe(0)
+    expect((await run('webhook', 'remove', id)).stderr).toContain('There is no webhook with this id.')
+    expect((await run('webhook', 'list')).stderr).toContain('No webhooks yet.')
+  })
+
   test('cellar policy refuses part of a day as retention, and an unknown cellar', async () => {
     const half = await run('cellar', 'policy', 'wine-berlin', '--retention', '36h')
     expect([half.exitCode, half.stdout]).toEqual([1, ''])

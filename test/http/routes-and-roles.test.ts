@@ -97,6 +97,12 @@ const table: Readonly<Record<string, Row>> = {
   '/attention/past': { GET: [303, 404, 404] },
   // No line is named, so both lead back.
   '/attention/rest': { GET: [303, 403, 303], POST: [303, 403, 303] },
+  '/attention/webhooks': { ...pageForAll, ...formForAdmins(422) },
+  // No webhook has this id.
+  '/attention/webhooks/:webhookId': { GET: [303, 404, 404], POST: [303, 403, 404] },
+  '/attention/webhooks/:webhookId/secret': { POST: [303, 403, 404] },
+  '/attention/webhooks/:webhookId/test': { POST: [303, 403, 404] },
+  '/attention/webhooks/:webhookId/remove': { GET: [303, 403, 404], POST: [303, 403, 404] },
   '/health': pageForAll,
   '/docs/devices': pageForAll,
   '/docs/programs/send.c': pageForAll,

@@ -3,6 +3,7 @@ import type { Asker, Core, NewKey } from '../../src/actors/core-interface.ts'
 import type { CoreParts } from '../../src/actors/node.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/passwords.ts'
+import type { WebhookParts } from '../../src/actors/webhooks/webhook-parts.ts'
 import { createApp } from '../../src/app.ts'
 import type { questionKinds } from '../../src/asked/question-kinds.ts'
 import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
@@ -55,6 +56,8 @@ export type ServiceOptions = {
   readonly derived?: DerivedHere
   /** Makes the node look for what needs attention, as `sweep` does. Default: it does not. */
   readonly attention?: Partial<AttentionParts>
+  /** Default: the node can neither make webhooks nor send to them. */
+  readonly webhooks?: WebhookParts
   /** What pages ask. Default: the derived store. Without one, the log alone. */
   readonly questions?: Questions<typeof questionKinds>
   /** Default: as in `CoreParts`. */
@@ -157,6 +160,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
         ...options.attention,
       },
     }),
+    ...(options.webhooks !== undefined && { webhooks: options.webhooks }),
     ...schedule,
     ...hasher,
     ...judge,

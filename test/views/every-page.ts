@@ -57,6 +57,7 @@ import { healthPages } from './sample-health-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
 import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
 import { severalKeysPages } from './sample-several-keys.ts'
+import { webhookPages } from './sample-webhook-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -125,6 +126,7 @@ export const everyPage = (texts: Texts, turn?: Turn): readonly Page[] => [
   ...severalKeysPages(texts, shellOf(texts, 'admin')),
   ...logPages(texts, shellOf(texts, 'auditor')),
   ...attentionPages(texts, { shell: (role) => shellOf(texts, role), nowMs }),
+  ...webhookPages(texts, { shell: (role) => shellOf(texts, role), nowMs }),
   ...healthPages(texts, { shell: shellOf(texts, 'auditor'), nowMs }),
   ...accountPages(texts),
   ...operatorPages(texts),

@@ -7,6 +7,7 @@ import { RestPage } from '../../views/attention/rest-page.tsx'
 import type { Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
 import { soundHealth } from './sample-health-pages.ts'
+import { sampleWebhooks } from './sample-webhook-pages.ts'
 
 const minute = 60_000
 const day = 86_400_000
@@ -84,6 +85,7 @@ export const attentionPages = (
     cellars,
   } as const
   const health = soundHealth(texts, nowMs)
+  const webhooks = sampleWebhooks(texts, nowMs)
   const scope = { kind: 'silent', rack, keg } as const
   const past = {
     scope,
@@ -100,11 +102,17 @@ export const attentionPages = (
   } as const
   const [admin, auditor] = [{ ...shell('admin'), attention: all.count }, shell('auditor')]
   return [
-    { name: 'attention', html: AttentionPage({ shell: admin, attention: all, health }) },
-    { name: 'attention-auditor', html: AttentionPage({ shell: auditor, attention: { ...all, more: 0 }, health }) },
-    { name: 'attention-none', html: AttentionPage({ shell: auditor, attention: none, health }) },
-    { name: 'attention-all-at-rest', html: AttentionPage({ shell: admin, attention: { ...none, resting }, health }) },
-    { name: 'attention-filtered', html: AttentionPage({ shell: admin, attention: chosen, health }) },
+    { name: 'attention', html: AttentionPage({ shell: admin, attention: all, health, webhooks }) },
+    {
+      name: 'attention-auditor',
+      html: AttentionPage({ shell: auditor, attention: { ...all, more: 0 }, health, webhooks: [] }),
+    },
+    { name: 'attention-none', html: AttentionPage({ shell: auditor, attention: none, health, webhooks: [] }) },
+    {
+      name: 'attention-all-at-rest',
+      html: AttentionPage({ shell: admin, attention: { ...none, resting }, health, webhooks: [] }),
+    },
+    { name: 'attention-filtered', html: AttentionPage({ shell: admin, attention: chosen, health, webhooks: [] }) },
     { name: 'attention-past', html: PastPage({ shell: auditor, page: past }) },
     { name: 'attention-past-of-node', html: PastPage({ shell: auditor, page: pastOfNode }) },
     { name: 'attention-rest', html: RestPage({ shell: admin, row, form: { values: { days: '7' }, faults: {} } }) },

@@ -17,6 +17,8 @@ import type { Shell } from '../types.ts'
 import { capitalised, kindWords, lineStatement } from './attention-sentences.ts'
 import { hintOf, markOf, stepOf } from './attention-steps.ts'
 import type { AttentionRow, AttentionView } from './attention-types.ts'
+import { hostOf, WebhookState } from './webhooks/webhook-state.tsx'
+import type { WebhookView } from './webhooks/webhook-types.ts'
 
 const refreshSeconds = 10
 
@@ -24,6 +26,7 @@ export const AttentionPage = (props: {
   readonly shell: Shell
   readonly attention: AttentionView
   readonly health: HealthView
+  readonly webhooks: readonly WebhookView[]
 }): JSX.Element => {
   const { shell, attention } = props
   return (
@@ -48,6 +51,7 @@ export const AttentionPage = (props: {
 type ListsProps = {
   readonly attention: AttentionView
   readonly health: HealthView
+  readonly webhooks: readonly WebhookView[]
   readonly nowMs: number
   readonly isAdmin: boolean
 }
@@ -99,14 +103,35 @@ const AttentionLists = (props: ListsProps): JSX.Element => {
       )}
       <div class="event-columns">
         <HealthSummary health={props.health} nowMs={props.nowMs} />
-        <section class="card" aria-labelledby="elsewhere">
-          <h2 id="elsewhere">Tell me elsewhere</h2>
-          <p>
-            Each of these is a metric with an alert rule, in <code>deploy/prometheus/alerts.yaml</code>.
-          </p>
-        </section>
+        <Elsewhere webhooks={props.webhooks} nowMs={props.nowMs} isAdmin={props.isAdmin} />
       </div>
     </div>
+  )
+}
+
+const Elsewhere = (props: Pick<ListsProps, 'webhooks' | 'nowMs' | 'isAdmin'>): JSX.Element => {
+  const { webhooks, nowMs, isAdmin } = props
+  return (
+    <section class="card" aria-labelledby="elsewhere">
+      <h2 id="elsewhere">Tell me elsewhere</h2>
+      <p>
+        Webhooks post each of these to an address of yours.{' '}
+        <a href={paths.webhooks}>{webhooks.length === 0 && isAdmin ? 'Set it up' : 'Webhooks'}</a>
+      </p>
+      <ul class="event-links">
+        {webhooks.map((webhook) => (
+          <li>
+            <a href={paths.webhook(webhook.webhookId)}>
+              <Name text={hostOf(webhook.url)} />
+            </a>{' '}
+            <WebhookState webhook={webhook} nowMs={nowMs} />
+          </li>
+        ))}
+      </ul>
+      <p class="quiet below-list">
+        Prometheus can watch them, too: <code>deploy/prometheus/alerts.yaml</code> has rules.
+      </p>
+    </section>
   )
 }
 

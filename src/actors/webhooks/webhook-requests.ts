@@ -17,6 +17,11 @@ export const createWebhooks = ({ entropy, log }: ActorContext, webhooks: Webhook
 
     status: (webhookId) => webhooks.status(webhookId),
 
+    why: () => {
+      const master = webhooks.master()
+      return 'why' in master ? master.why : null
+    },
+
     secretOf: (webhook) => webhooks.secretOf(webhook),
 
     set: async (input, asker) => {

@@ -23,6 +23,7 @@ import { ExportOperation, filterFields } from './export-operation.ts'
 import { findInLog } from './find-in-log.ts'
 import { keyHistory } from './history-of-key.ts'
 import { readLogLines } from './read-log.ts'
+import { WebhookOperation, webhookAnswer } from './webhook-operations.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
@@ -77,6 +78,7 @@ export const Operation = Type.Union([
   }),
   Type.Object({ op: Type.Literal('find_in_log'), what: text }),
   ExportOperation,
+  WebhookOperation,
 ])
 export type Operation = Static<typeof Operation>
 
@@ -160,6 +162,12 @@ async function* answer(
       return yield* setRole(core, operation, asker)
     case 'remove_operator':
       return yield* removeOperator(core, operation, asker)
+    case 'list_webhooks':
+    case 'set_webhook':
+    case 'remove_webhook':
+    case 'test_webhook':
+    case 'webhook_secret':
+      return yield* webhookAnswer(core, operation, asker)
     default:
       return assertNever(operation)
   }

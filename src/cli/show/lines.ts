@@ -1,5 +1,6 @@
 /** Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
+import { attentionKind } from '../../domain/events/attention-events.ts'
 import { CellarPolicy } from '../../domain/events/cellar-events.ts'
 import { Limit } from '../../domain/events/declare-event.ts'
 import { Role } from '../../domain/events/operator-events.ts'
@@ -40,6 +41,22 @@ const AttentionView = Type.Object({
   restsUntil: textOrNull,
 })
 export type AttentionView = Static<typeof AttentionView>
+
+const WebhookView = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  /** Empty: all. */
+  kinds: Type.Array(attentionKind),
+  waiting: Type.Integer(),
+  /** Of the failures in a row. `null`: the last attempt did not fail. */
+  failingSince: textOrNull,
+  lastDelivery: textOrNull,
+  /** Why this node cannot send to it. */
+  trouble: textOrNull,
+  /** Only after `webhook secret`. */
+  secret: Type.Optional(Type.String()),
+})
+export type WebhookView = Static<typeof WebhookView>
 
 const KeyView = Type.Object({
   id: Type.String(),
@@ -138,6 +155,7 @@ export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('link'), value: LinkView }),
   Type.Object({ kind: Type.Literal('operator'), value: OperatorView }),
   Type.Object({ kind: Type.Literal('attention'), value: AttentionView }),
+  Type.Object({ kind: Type.Literal('webhook'), value: WebhookView }),
   Type.Object({ kind: Type.Literal('event'), value: EventView }),
   Type.Object({ kind: Type.Literal('history'), value: HistoryView }),
   Type.Object({ kind: Type.Literal('state'), value: StateView }),

@@ -16,6 +16,7 @@ import type {
   OperatorView,
   StateView,
   UnchangedKeyView,
+  WebhookView,
 } from './lines.ts'
 
 export const jsonText = (line: Line): string => visibleJson(line.value)
@@ -228,3 +229,39 @@ export const attentionTable = (lines: readonly Line[]): string => {
     ]),
   )
 }
+
+const webhooksIn = (lines: readonly Line[]): readonly WebhookView[] =>
+  lines.flatMap((line) => (line.kind === 'webhook' ? [line.value] : []))
+
+const webhookState = ({ trouble, failingSince, lastDelivery }: WebhookView): string => {
+  if (trouble !== null) return 'not sending'
+  if (failingSince !== null) return `failing since ${failingSince}`
+  return lastDelivery === null ? 'not used yet' : 'works'
+}
+
+export const webhookTable = (lines: readonly Line[]): string =>
+  formatTable(
+    ['ID', 'ADDRESS', 'KINDS', 'STATE', 'WAITING', 'LAST DELIVERY'],
+    webhooksIn(lines).map((webhook) => [
+      webhook.id,
+      webhook.url,
+      webhook.kinds.join(', ') || 'all',
+      webhookState(webhook),
+      String(webhook.waiting),
+      webhook.lastDelivery ?? 'never',
+    ]),
+  )
+
+export const webhookFields = (lines: readonly Line[]): string =>
+  webhooksIn(lines)
+    .map((webhook) =>
+      formatFields([
+        ['id', webhook.id],
+        ['address', webhook.url],
+        ['kinds', webhook.kinds.join(', ') || 'all'],
+        ['state', webhookState(webhook)],
+        ...(webhook.trouble === null ? [] : [['trouble', webhook.trouble] as const]),
+        ...(webhook.secret === undefined ? [] : [['secret', webhook.secret] as const]),
+      ]),
+    )
+    .join('\n\n')

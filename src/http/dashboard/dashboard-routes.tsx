@@ -28,6 +28,16 @@ import { changePassword, endOwnSessions, showAccount } from './pages/account-pag
 import { rest, showAttention, showRest } from './pages/attention/attention-pages.tsx'
 import { showPast } from './pages/attention/past-pages.tsx'
 import { setSilence, showSilence } from './pages/attention/silence-pages.tsx'
+import {
+  changeWebhook,
+  confirmRemoval,
+  makeWebhook,
+  removeWebhook,
+  showSecret,
+  showWebhook,
+  showWebhooks,
+  testWebhook,
+} from './pages/attention/webhook-pages.tsx'
 import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
@@ -194,6 +204,14 @@ const attentionPages = ({ operator, admin }: Door) =>
       pages
         .get(paths.attention, operator(showAttention))
         .get('/attention/past', operator(showPast))
+        .get(paths.webhooks, operator(showWebhooks))
+        .post(paths.webhooks, admin(makeWebhook, showWebhooks))
+        .get('/attention/webhooks/:webhookId', operator(showWebhook))
+        .post('/attention/webhooks/:webhookId', admin(changeWebhook, showWebhook))
+        .post('/attention/webhooks/:webhookId/secret', admin(showSecret))
+        .post('/attention/webhooks/:webhookId/test', admin(testWebhook))
+        .get('/attention/webhooks/:webhookId/remove', admin(confirmRemoval))
+        .post('/attention/webhooks/:webhookId/remove', admin(removeWebhook, confirmRemoval))
         .get('/attention/rest', admin(showRest))
         .post('/attention/rest', admin(rest, showRest)),
     )

@@ -19,6 +19,9 @@ const ofSuccess = {
   key_kept: 'The old key has a later end now.',
   line_rests: 'Put to rest. It is listed below, under “At rest”.',
   rest_ended: 'The rest has ended.',
+  webhook_changed: 'Webhook saved.',
+  webhook_removed: 'Webhook removed.',
+  test_delivered: 'The test was delivered.',
   silence_set: 'Saved. The next look for silence follows it.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
@@ -63,6 +66,8 @@ const others = {
   form_not_sent: 'Your session had ended, so this form was not sent. Check the fields, then send it.',
   form_of_another:
     'The form that was open before belonged to another operator. It was not sent, and its fields are gone.',
+  webhook_was_made: 'This webhook was made already. Nothing was changed.',
+  test_not_delivered: 'The test was not delivered. The list of deliveries says why.',
   line_is_gone: 'This no longer needs attention, so nothing was put to rest.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const

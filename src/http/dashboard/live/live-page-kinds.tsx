@@ -21,6 +21,7 @@ import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
 import { attentionQueryOf, attentionView } from '../pages/attention/attention-pages.tsx'
+import { webhookViews } from '../pages/attention/webhook-pages.tsx'
 import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
 import { changeRunView } from '../show/change-run-view.ts'
 import { healthView } from '../show/health-view.ts'
@@ -75,7 +76,8 @@ export const liveAttention = (deps: DashboardDeps, visit: SignedInVisit): PageWi
     const attention = attentionView(deps.core, attentionQueryOf(visit.query))
     const health = healthView(deps.facts(), deps.settings)
     const nowMs = deps.core.clock.now()
-    return <AttentionPush attention={attention} health={health} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    const webhooks = webhookViews(deps.core)
+    return <AttentionPush {...{ attention, health, webhooks, nowMs }} isAdmin={isAdmin(visit)} />
   },
 })
 

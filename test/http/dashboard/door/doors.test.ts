@@ -56,6 +56,7 @@ const filledIn = (path: string): string =>
     .replace(':keg', validReading.keg)
     .replace(':keyId', keyId)
     .replace(':id', requestId)
+    .replace(':webhookId', requestId)
     .replace(':secret', 'no-such-link')
     .replace(':email', encodeURIComponent(emailOf.auditor))
     .replace('/*', '/no/such/page')
@@ -67,8 +68,9 @@ const keg = (): string => paths.keg(testCellar, validReading.rack, validReading.
 const rack = (): string => paths.rack(testCellar, validReading.rack)
 
 const unknownChange = paths.keysChange(requestId)
-/** They name no change and no line. */
-const isUnknown = (path: string): boolean => path === unknownChange || path === paths.attentionPast([])
+const unknownWebhook = paths.webhook(requestId)
+/** They name no change, webhook or line. */
+const isUnknown = (path: string): boolean => [unknownChange, unknownWebhook, paths.attentionPast([])].includes(path)
 
 /** The pages that an auditor may open. All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
@@ -93,6 +95,8 @@ const auditorSees = (): readonly string[] => [
   paths.operators,
   paths.attention,
   paths.attentionPast([]),
+  paths.webhooks,
+  unknownWebhook,
   paths.health,
   paths.devicesGuide,
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),

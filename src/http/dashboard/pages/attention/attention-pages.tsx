@@ -8,6 +8,7 @@ import { dayMs } from '../../../../domain/calendar.ts'
 import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../../page-answers.tsx'
 import { healthView } from '../../show/health-view.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../../visit.ts'
+import { webhookViews } from './webhook-pages.tsx'
 
 /** In each of the two lists. */
 export const attentionLinesShownMax = 200
@@ -17,9 +18,11 @@ const cellarLinksMax = 12
 
 export const showAttention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   await deps.core.attention.load()
+  await deps.core.webhooks.load()
   const attention = attentionView(deps.core, attentionQueryOf(visit.query))
   const health = healthView(deps.facts(), deps.settings)
-  return htmlPage(visit, <AttentionPage shell={visit.shell} attention={attention} health={health} />)
+  const webhooks = webhookViews(deps.core)
+  return htmlPage(visit, <AttentionPage shell={visit.shell} {...{ attention, health, webhooks }} />)
 }
 
 export const attentionQueryOf = (query: URLSearchParams): AttentionQuery => ({

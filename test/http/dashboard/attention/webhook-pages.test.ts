@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Sending, Sent } from '../../../../src/actors/webhooks/webhook-parts.ts'
+import { webhooksStream } from '../../../../src/domain/stream-names.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Service, ServiceOptions } from '../../../support/test-service.ts'
+import { type Seen, signedIn, startWithOperators, type Visitor } from '../visitor.ts'
+
+const url = 'https://hooks.example/alerts'
+const secretOf = (webhookId: string): string => `whsec_secret-of-${webhookId}`
+
+let service: Service
+let admin: Visitor
+let auditor: Visitor
+let sent: Sending[]
+let answer: Sent
+
+const start = async (options: ServiceOptions = {}): Promise<void> => {
+  sent = []
+  answer = { status: 204, answer: 'thank you', why: null, tookMs: 12 }
+  service = await startWithOperators({
+    webhooks: {
+      node: 'node-1',
+      sendsWaiting: true,
+      master: () => ({ id: 'master01', secretOf }),
+      send: async (sending) => {
+        sent.push(sending)
+        return answer
+      },
+      wordsOf: ({ kind }) => kind,
+    },
+    ...options,
+  })
+  admin = await signedIn(service, 'admin')
+  auditor = await signedIn(service, 'auditor')
+}
+beforeEach(() => start())
+afterEach(() => service.stop())
+
+const webhook = () => {
+  const [only] = service.core.webhooks.list()
+  if (only === undefined) throw new Error('There is no webhook')
+  return only
+}
+
+const make = (fields: Readonly<Record<string, string>> = {}): Promise<Seen> =>
+  admin.post(paths.webhooks, { url, which: 'all', ...fields })
+
+const idOf = (): string => webhook().webhookId
+
+describe('the pages of webhooks', () => {
+  test('make one with an address and its kinds, and show its secret at once', async () => {
+    expect((await admin.get(paths.attention)).body).toContain('>Set it up</a>')
+    expect((await admin.get(paths.webhooks)).body).toContain('There is no webhook yet.')
+    const made = await make({ which: 'some', kind_silent: 'on', kind_backup_old: 'on' })
+    expect(made.status).toBe(201)
+    expect(webhook()).toMatchObject({ url, kinds: ['silent', 'backup_old'] })
+    expect(made.body).toContain(secretOf(idOf()))
+    expect((await admin.get(paths.webhooks)).body).toContain('Silence, old backups')
+    expect((await admin.get(paths.attention)).body).toContain('<bdi>hooks.example</bdi>')
+  })
+
+  test('make one webhook of a form that is sent twice', async () => {
+    await make()
+    expect((await make()).location).toBe(paths.webhook(idOf()))
+    expect(service.core.webhooks.list()).toHaveLength(1)
+  })
+
+  test('refuse a wrong address and no kind, and show what was typed', async () => {
+    for (const fields of [{ url: 'http://hooks.example/' }, { url: '' }, { which: 'some' }, { which: '' }]) {
+      const refused = await make({ kind_loud: 'on', ...fields })
+      expect([fields, refused.status]).toEqual([fields, 422])
+    }
+    const refused = await make({ url: 'ftp://x', which: 'some', kind_silent: 'on' })
+    expect(refused.body).toContain('value="ftp://x"')
+    expect(refused.body).toContain('name="kind_silent" value="on" checked')
+    expect(service.core.webhooks.list()).toEqual([])
+  })
+
+  test('show the secret to admins only, and only in the answer to a form', async () => {
+    await make()
+    const [page, secret] = [paths.webhook(idOf()), secretOf(idOf())]
+    for (const person of [admin, auditor])
+      for (const path of [page, paths.webhooks, paths.attention, `${page}/remove`])
+        expect((await person.get(path)).body).not.toContain(secret)
+    expect((await admin.post(paths.webhookSecret(idOf()), {})).body).toContain(secret)
+    expect((await auditor.post(paths.webhookSecret(idOf()), {})).status).toBe(403)
+    const seen = (await auditor.get(page)).body
+    expect([seen.includes(url), seen.includes('Send a test'), seen.includes('Remove')]).toEqual([true, false, false])
+    expect(JSON.stringify(service.lines)).not.toContain('whsec_')
+  })
+
+  test('send a test, and say what came of it', async () => {
+    await make()
+    const page = paths.webhook(idOf())
+    expect((await admin.post(paths.testWebhook(idOf()), {})).location).toBe(page)
+    const delivered = (await admin.get(page)).body
+    expect(delivered).toContain('The test was delivered.')
+    expect(delivered).toContain('<bdi>204 · thank you</bdi>')
+    answer = { status: 503, answer: '<b>busy', why: 'The status is not 2xx', tookMs: 1_200 }
+    await admin.post(paths.testWebhook(idOf()), {})
+    const failed = (await admin.get(page)).body
+    expect(failed).toContain('The test was not delivered.')
+    expect(failed).toContain('<bdi>503 · &lt;b&gt;busy · The status is not 2xx</bdi>')
+    expect(sent).toHaveLength(2)
+    for (const path of [page, paths.webhooks, paths.attention])
+      expect((await auditor.get(path)).body).toContain('<span>test failed</span>')
+  })
+
+  test('change the address and kinds, and remove it after a question', async () => {
+    await make()
+    const page = paths.webhook(idOf())
+    const _shown =
+      /name="_shown" value="([^"]*)"/.exec((await admin.get(page)).body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const change = (fields: Readonly<Record<string, string>>) =>
+      admin.post(page, { url, which: 'all', _shown, ...fields })
+    expect((await change({})).location).toBe(page)
+    expect(await service.log.read(webhooksStream, { limit: 9 })).toHaveLength(1)
+    expect((await change({ url: 'x' })).status).toBe(422)
+    expect((await change({ which: 'some', kind_silent: 'on' })).location).toBe(page)
+    expect(webhook().kinds).toEqual(['silent'])
+    const overtaken = await change({ which: 'some', kind_backup_old: 'on' })
+    expect([overtaken.status, overtaken.body.includes('after you opened this form')]).toEqual([409, true])
+    expect((await admin.get(paths.removeWebhook(idOf()))).body).toContain('Remove webhook?')
+    expect((await admin.post(paths.removeWebhook(idOf()), {})).location).toBe(paths.webhooks)
+    expect((await admin.get(page)).status).toBe(404)
+  })
+
+  test('say what to do on a node without a master', async () => {
+    await service.stop()
+    const why = 'Webhooks need WEBHOOK_MASTER_FILE.'
+    await start({ webhooks: { ...noMaster, master: () => ({ why }) } })
+    const list = (await admin.get(paths.webhooks)).body
+    expect([list.includes(why), list.includes('name="url"')]).toEqual([true, false])
+    expect((await make()).status).toBe(409)
+  })
+})
+
+const noMaster = {
+  node: 'node-1',
+  sendsWaiting: true,
+  send: () => Promise.reject(new Error('nothing is sent')),
+  wordsOf: () => '',
+}
