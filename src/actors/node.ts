@@ -210,6 +210,7 @@ export class Node {
       storedReadings: this.context.storedReadings,
       actors: { key: this.keys.size, cellar: this.cellars.size, operator: this.operators.size + this.setup.size },
       passwordsWaiting: this.passwords.waiting,
+      webhooks: this.webhooks.figures(),
     }
   }
 
@@ -264,7 +265,7 @@ export class Node {
 
   /** Only the derived store, the live pages and webhooks need records. */
   get #categories(): readonly string[] {
-    return this.derived === null && this.webhooks.parts === null ? foldedCategories : categories
+    return this.derived === null && this.webhooks.parts?.sendsWaiting !== true ? foldedCategories : categories
   }
 
   readonly #receive = (items: readonly LogItem[]): void => {

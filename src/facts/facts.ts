@@ -86,6 +86,16 @@ const queues = {
       ['bodies_of_visitors', bodies.reservedBytes('visitors')],
     ],
   ),
+  webhookMessages: fact(
+    'gauge',
+    { name: 'cellarbook_webhook_messages', help: 'Messages to webhooks that are not delivered yet.' },
+    ({ core }) => core.figures().webhooks.waiting,
+  ),
+  webhooksFailing: fact(
+    'gauge',
+    { name: 'cellarbook_webhooks_failing', help: 'Webhooks whose last attempt to deliver a message failed.' },
+    ({ core }) => core.figures().webhooks.failing,
+  ),
   loopLag: fact(
     'histogram',
     {

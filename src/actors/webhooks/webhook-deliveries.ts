@@ -9,15 +9,18 @@ import { heartbeatMs } from '../../limits.ts'
 import { DamagedLog, Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import type { AttentionRecords } from '../attention/attention-records.ts'
-import type { Asker, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
+import type { Asker, CoreFigures, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
 import { deliveryOf } from './delivery-history.ts'
-import type { WebhookMaster, WebhookParts } from './webhook-parts.ts'
+import type { WebhookParts } from './webhook-parts.ts'
 import { type SenderParts, WebhookSender } from './webhook-sender.ts'
 import { WebhookSettings } from './webhook-settings.ts'
 
 const recordsPerRead = 100
 /** After an outage of the log. */
 const loadEveryMs = 5_000
+const masterEveryBeats = 10_000 / heartbeatMs
+
+type OpenedMaster = ReturnType<WebhookParts['master']>
 
 type Parts = {
   /** `null`: this process has no webhooks. */
@@ -33,7 +36,7 @@ export class WebhookDeliveries {
   readonly #records: AttentionRecords
   readonly #passedMs: () => number
   readonly #senders = new Map<string, WebhookSender>()
-  #master: WebhookMaster | null = null
+  #master: { readonly opened: OpenedMaster; readonly beat: number } | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
 
@@ -76,11 +79,19 @@ export class WebhookDeliveries {
     }
   }
 
-  master(): WebhookMaster | { readonly why: string } {
-    if (this.#master !== null) return this.#master
-    const opened = this.parts?.master() ?? { why: 'Only the running service has the secrets of webhooks.' }
-    if (!('why' in opened)) this.#master = opened
-    return opened
+  figures(): CoreFigures['webhooks'] {
+    const queues = [...this.#senders.values()].map(({ queue }) => queue)
+    const failing = queues.filter(({ failingSinceMs }) => failingSinceMs !== null).length
+    return { waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0), failing }
+  }
+
+  /** Asked in each heartbeat, so a file that cannot be read is tried only now and then. */
+  master(): OpenedMaster {
+    const { beat } = this.#context
+    if (this.#master === null || ('why' in this.#master.opened && beat - this.#master.beat >= masterEveryBeats)) {
+      this.#master = { opened: this.parts?.master() ?? noParts, beat }
+    }
+    return this.#master.opened
   }
 
   secretOf({ webhookId, masterId }: Webhook): ReturnType<Webhooks['secretOf']> {
@@ -181,7 +192,12 @@ export class WebhookDeliveries {
       sender?.abort()
       this.#senders.delete(webhookId)
     } else if (sender !== undefined) sender.queue.change(webhook)
-    else this.#senders.set(webhookId, new WebhookSender(this.#context, webhook, this.#senderParts))
+    else {
+      const made = new WebhookSender(this.#context, webhook, this.#senderParts)
+      // A new webhook has no past to read.
+      if (this.#isLoaded) made.queue.settle()
+      this.#senders.set(webhookId, made)
+    }
   }
 
   get #senderParts(): SenderParts {
@@ -221,6 +237,8 @@ export class WebhookDeliveries {
 }
 
 const noStatus: WebhookStatus = { waiting: 0, failingSinceMs: null, nextTryMs: null, last: null, why: null }
+
+const noParts = { why: 'Only the running service has the secrets of webhooks.' }
 
 const otherMaster =
   'This node has another webhook-master file than the node that made this webhook. Restore that file, or make a new webhook.'

@@ -25,7 +25,7 @@ export type WebhookParts = {
   readonly node: string
   /** False: the process ends soon, so it sends only tests. */
   readonly sendsWaiting: boolean
-  /** Called until it has given one. Then that one is used. */
+  /** Called again from time to time until it gives a master. */
   readonly master: () => WebhookMaster | { readonly why: string }
   /** Ends within `attemptMsMax`. Rejects only for a bug. */
   readonly send: (sending: Sending) => Promise<Sent>

@@ -1,6 +1,6 @@
 /**
  * Sends the messages of one webhook. A claim in its stream of deliveries comes before each request, with the exact revision of the
- * stream. So of several nodes only one sends (docs/protocol.md, "Webhooks").
+ * stream. So of several nodes only one sends (docs/decisions/037-webhooks.md).
  */
 import { DeliveryQueue, type Heard, type Message } from '../../domain/attention/delivery-queue.ts'
 import type { Webhook } from '../../domain/attention/webhook.ts'

@@ -4,8 +4,8 @@ import { attemptMsMax } from '../../../src/actors/webhooks/webhook-sender.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
-import { deliveriesStream } from '../../../src/domain/stream-names.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
+import { deliveriesStream, nodesAttentionStream } from '../../../src/domain/stream-names.ts'
+import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
@@ -134,6 +134,18 @@ describe('after a failure', () => {
     await nodes.pass(6 * minuteMs)
     expect(nodes.sent).not.toContain(id)
   })
+})
+
+test('a record from the future is given up after a day, too', async () => {
+  nodes.answer = async () => broken
+  nodes.cluster.clock.leap(365 * dayMs)
+  await nodes.record()
+  nodes.cluster.clock.leap(-365 * dayMs)
+  await nodes.pass(minuteMs)
+  expect(nodes.requests).not.toHaveLength(0)
+  nodes.cluster.clock.advance(dayMs)
+  await nodes.pass(6 * minuteMs)
+  expect(first.core.webhooks.status(webhook.webhookId).waiting).toBe(0)
 })
 
 test('of more than 1,000 waiting messages, the oldest are given up with one record', async () => {
@@ -410,6 +422,38 @@ test('an unreadable record counts as a claim of another version', async () => {
   await nodes.pass(35_000)
   expect(nodes.sent).toEqual([])
   await nodes.pass(25_000)
+  expect(nodes.requests).toHaveLength(1)
+})
+
+test('a record that cannot be said, and a damaged stream, do not hold up others', async () => {
+  nodes.kill(first)
+  await nodes.record([{ rack: 'unsayable' }])
+  const id = await nodes.record()
+  const { log } = nodes.cluster
+  const damaged: EventLog = {
+    ...passingLog(log),
+    read: async (name, options) => {
+      if (name !== nodesAttentionStream) return log.read(name, options)
+      throw new DamagedLog({ stream: name, revision: 0, position: null }, 'a test')
+    },
+  }
+  const wordsOf = ({ rack }: { readonly rack?: string }): string => {
+    if (rack === 'unsayable') throw new Error('unsayable')
+    return 'words'
+  }
+  const next = await nodes.open('next', { wordsOf }, damaged)
+  await nodes.pass(minuteMs)
+  expect(nodes.sent).toEqual([id])
+  expect(next.bugs).toHaveLength(1)
+})
+
+test('a command sends only tests', async () => {
+  nodes.kill(first)
+  await nodes.record()
+  const command = await nodes.open('command', { sendsWaiting: false })
+  await nodes.pass(minuteMs)
+  expect(nodes.sent).toEqual([])
+  expect(await command.schedule.until(command.core.webhooks.test(webhook.webhookId, asker))).toMatchObject({ ok: true })
   expect(nodes.requests).toHaveLength(1)
 })
 

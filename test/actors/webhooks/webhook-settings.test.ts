@@ -87,6 +87,22 @@ test('the secret is that of the master, and of no other master', async () => {
   expect(other.core.webhooks.secretOf(made)).toHaveProperty('why')
 })
 
+test('a master that cannot be read is tried again, but not in each heartbeat', async () => {
+  await nodes.set(first)
+  let tries = 0
+  const master = () => {
+    tries += 1
+    return tries > 2 ? { id: 'master01', secretOf: () => 'whsec_' } : { why: 'No file.' }
+  }
+  await nodes.open('poor', { master })
+  const id = await nodes.record()
+  nodes.kill(first)
+  await nodes.pass(15_000)
+  expect(tries).toBe(2)
+  await nodes.pass(15_000)
+  expect([tries, nodes.sent]).toEqual([3, [id]])
+})
+
 test('the log has no secret', async () => {
   const { webhookId } = await nodes.set(first)
   const records = await nodes.cluster.log.read(webhooksStream, { limit: 10 })
