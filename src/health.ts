@@ -59,7 +59,10 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles, ...parts }: HealthP
 /** False: `/readyz` answers 503, so that load balancers use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
-type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & { readonly reasons: () => readonly Reason[] }
+type WatchedHealth = Pick<AttentionParts, 'nodeLines'> & {
+  readonly reasons: () => readonly Reason[]
+  readonly clocks: ReadonlyMap<string, boolean>
+}
 
 /** As long as a request waits. */
 export const stalledBeats = 10
@@ -89,7 +92,8 @@ export const attentionOf = (
   return {
     node: nodeName,
     excuses: excusedFile(dataDir),
-    isRefusing: () => [isStalled(), refuses()].includes(true),
+    // Readings of other nodes that arrive late, or by another clock, would seem old.
+    isRefusing: () => [isStalled(), refuses(), health.clocks.get('late')].includes(true),
     nodeLines: () => health.nodeLines(),
   }
 }

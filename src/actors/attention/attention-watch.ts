@@ -45,7 +45,7 @@ export type AttentionParts = {
   }
   /** Names this node in the lines of nodes. */
   readonly node: string
-  /** The node refuses readings for reasons of its own. */
+  /** The node refuses readings for reasons of its own, or hears of them too late. */
   readonly isRefusing: () => boolean
   /** `null`: the start has not ended. */
   readonly nodeLines: () => NodeLines | null

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { noClockTroubles } from '../../../src/facts-of-service.ts'
 import { attentionOf, type HealthParts, reasonsOf, stalledBeats, watchHealth } from '../../../src/health.ts'
 import { heartbeatMs, overloadedLooksMin, troubleCalmLooks, troubleLookMs } from '../../../src/limits.ts'
 import { AppendFigures } from '../../../src/log/append-figures.ts'
@@ -191,12 +192,12 @@ const overfill = async (): Promise<void> => {
   expect(results.map(({ status }) => status)).toContain('rejected')
 }
 
-test('attentionOf() excuses devices while the node refuses any readings', () => {
-  const isRefusing = (parts: Partial<HealthParts>): boolean => {
+test('attentionOf() excuses devices while readings are refused, or arrive late from others', () => {
+  const isRefusing = (parts: Partial<HealthParts>, clocks = noClockTroubles()): boolean => {
     const health = { health: () => ({ ok: true }) as const }
     const reasons = () => reasonsOf({ log: health, indexTrouble: () => null, bodyTroubles: () => [], ...parts })
     return attentionOf(
-      { reasons, nodeLines: () => null },
+      { reasons, clocks, nodeLines: () => null },
       {},
       { nodeName: 'node-1', dataDir: folder.path },
     ).isRefusing()
@@ -206,11 +207,12 @@ test('attentionOf() excuses devices while the node refuses any readings', () => 
   expect(isRefusing({ indexTrouble: () => ({ kind: 'unwritable', why: '' }) })).toBeFalse()
   expect(isRefusing({ bodyTroubles: () => [{ kind: 'batches', why: '' }] })).toBeTrue()
   expect(isRefusing({ descriptors: () => '' })).toBeFalse()
+  expect(isRefusing({}, new Map([['late', true]]))).toBeTrue()
 })
 
 test('attentionOf() excuses devices while appends wait without an answer', () => {
   const figures = { waiting: { events: 1, bytes: 1 }, appends: new AppendFigures(), disk: null, store: null }
-  const health = { reasons: () => [], nodeLines: () => null }
+  const health = { reasons: () => [], clocks: noClockTroubles(), nodeLines: () => null }
   const { isRefusing } = attentionOf(health, { figures: () => figures }, { nodeName: 'node-1', dataDir: folder.path })
   const beats = (count: number): readonly boolean[] => Array.from({ length: count }, () => isRefusing())
   expect(beats(stalledBeats)).toEqual([...Array.from({ length: stalledBeats - 1 }, () => false), true])
