@@ -163,8 +163,7 @@ export class WebhookDeliveries {
     for (let from: number | undefined; ; ) {
       const options = { direction: 'backwards', limit: recordsPerRead, ...(from !== undefined && { from }) } as const
       const page = await this.#context.log.read(stream, options).catch(emptyIfDamaged)
-      for (const event of page)
-        if (event.type === 'AttentionChanged' && event.recordedAt >= sinceMs) this.#offer(event, { isOwn: false })
+      for (const event of page) if (event.type === 'AttentionChanged') this.#offer(event, { isOwn: false })
       const oldest = page.at(-1)
       if (oldest === undefined || page.length < recordsPerRead || page.every(({ recordedAt }) => recordedAt < sinceMs))
         return
@@ -173,15 +172,13 @@ export class WebhookDeliveries {
   }
 
   #offer(event: RecordedEvent<'AttentionChanged'>, { isOwn }: { readonly isOwn: boolean }): void {
-    if (this.#senders.size === 0) return
+    const nowMs = this.#context.clock.now()
     const { id, stream, revision, recordedAt, data } = event
-    const lines = [...data.began, ...data.ended].filter(
-      (line) => !this.#records.isAtRest(data.cellar, line, recordedAt),
-    )
-    const kinds = new Set(lines.map(({ kind }) => kind))
+    // A start can read the whole log again.
+    if (this.#senders.size === 0 || recordedAt < nowMs - messageKeptMs) return
+    const kinds = new Set([...data.began, ...data.ended].map(({ kind }) => kind))
     // A record from the future would wait for ever.
-    const atMs = Math.min(recordedAt, this.#context.clock.now())
-    const message = { id: `msg_${id}`, stream, revision, atMs, kinds, isOwn }
+    const message = { id: `msg_${id}`, stream, revision, atMs: Math.min(recordedAt, nowMs), kinds, isOwn }
     for (const { queue } of this.#senders.values()) queue.offer(message, this.#context.beat)
   }
 

@@ -55,7 +55,6 @@ export class WebhookSender {
   #test: Test | null = null
   #working: Promise<void> | null = null
   #sending: AbortController | null = null
-  #isBehind = false
   #outageToBeat = 0
 
   constructor(context: ActorContext, webhook: Webhook, parts: SenderParts) {
@@ -85,9 +84,8 @@ export class WebhookSender {
   }
 
   hear(event: RecordedEvent): void {
-    if (event.stream !== this.#stream || event.revision <= this.queue.revision) return
-    if (event.revision === this.queue.revision + 1) this.#fold(event)
-    else this.#isBehind = true
+    // After a gap, the next claim is a conflict. Then the records in between are read.
+    if (event.stream === this.#stream && event.revision === this.queue.revision + 1) this.#fold(event)
   }
 
   onBeat({ sendsWaiting }: { readonly sendsWaiting: boolean }): void {
@@ -125,7 +123,6 @@ export class WebhookSender {
   async #sendNext(sendsWaiting: boolean): Promise<boolean> {
     const { queue } = this
     if (this.#context.isStopping || (this.#test === null && this.#context.beat < this.#outageToBeat)) return false
-    if (this.#isBehind) await this.#catchUp()
     if (queue.open !== null) return this.#takeOver()
     if (this.#test !== null) return this.#sendTest(this.#test)
     if (!sendsWaiting) return false
@@ -260,7 +257,6 @@ export class WebhookSender {
     await readFrom(this.#context.log, { stream: this.#stream, revision: this.queue.revision + 1 }, (events) => {
       for (const event of events) this.#fold(event)
     })
-    this.#isBehind = false
   }
 
   #fold(event: RecordedEvent, { isOurs } = { isOurs: false }): void {

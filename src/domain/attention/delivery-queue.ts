@@ -19,7 +19,6 @@ export type Message = {
   readonly stream: string
   readonly revision: number
   readonly atMs: number
-  /** Of the lines that are not at rest. */
   readonly kinds: ReadonlySet<AttentionKind>
   /** This node has written the record. */
   readonly isOwn: boolean

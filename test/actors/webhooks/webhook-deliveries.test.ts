@@ -4,6 +4,7 @@ import { attemptMsMax } from '../../../src/actors/webhooks/webhook-sender.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
 import { deliveriesStream, nodesAttentionStream } from '../../../src/domain/stream-names.ts'
 import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
@@ -24,17 +25,25 @@ beforeEach(async () => {
   webhook = await nodes.set(first)
 })
 
+const changedBy = (log: EventLog, change: (event: RecordedEvent) => RecordedEvent | null): EventLog => {
+  const changed = (events: readonly RecordedEvent[]) => events.flatMap((event) => change(event) ?? [])
+  return {
+    ...passingLog(log),
+    read: async (name, options) => changed(await log.read(name, options)),
+    subscribe: (options, subscriber) => {
+      const onEvents = (items: readonly LogItem[]) => subscriber.onEvents(changed(eventsOfItems(items)))
+      return log.subscribe(options, { ...subscriber, onEvents })
+    },
+  }
+}
+
 /** As an older version reads the first record of the stream. */
-const withUnreadable = (log: EventLog, stream: string): EventLog => ({
-  ...passingLog(log),
-  read: async (name, options) =>
-    (await log.read(name, options)).map(
-      (event): RecordedEvent =>
-        name !== stream || event.revision > 0
-          ? event
-          : { ...event, type: 'RecordUnreadable', data: { type: event.type, why: 'too new' } },
-    ),
-})
+const withUnreadable = (log: EventLog, stream: string): EventLog =>
+  changedBy(log, (event) =>
+    event.stream !== stream || event.revision > 0
+      ? event
+      : { ...event, type: 'RecordUnreadable', data: { type: event.type, why: 'too new' } },
+  )
 
 const never = (): Promise<Sent> => new Promise(() => {})
 
@@ -164,6 +173,10 @@ test('of more than 1,000 waiting messages, the oldest are given up with one reco
   await nodes.open('next')
   await nodes.pass(2 * minuteMs)
   expect(new Set(nodes.sent)).toEqual(new Set(ids.slice(10)))
+  nodes.requests.splice(0)
+  await nodes.open('another')
+  await nodes.pass(2 * minuteMs)
+  expect(nodes.sent).toEqual([])
 })
 
 describe('what is not sent', () => {
@@ -321,6 +334,42 @@ describe('a restart', () => {
     expect(nodes.sent.toSorted()).toEqual(waits.toSorted())
   })
 
+  test('while another node sends learns of each delivery', async () => {
+    const stream = deliveriesStream(webhook.webhookId)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { log } = nodes.cluster
+    const ids = [await nodes.record(), await nodes.record()]
+    await nodes.pass(15_000)
+    const position = (await log.readAll({ direction: 'backwards', limit: 1 }))[0]?.position ?? 0
+    // As with a checkpoint: the subscription has no old records.
+    const young = changedBy(log, (event) =>
+      event.stream.startsWith('attention') && event.position <= position ? null : event,
+    )
+    const read: EventLog['read'] = async (name, options) => {
+      const page = await log.read(name, options)
+      if (name === stream) await promise
+      return page
+    }
+    await nodes.open('next', {}, { ...young, read })
+    await nodes.pass(5_000)
+    ids.push(await nodes.record())
+    await nodes.pass(15_000)
+    nodes.kill(first)
+    resolve()
+    await nodes.pass(2 * minuteMs)
+    expect(nodes.sent).toEqual(ids)
+  })
+
+  test('that reads the whole log again gives up nothing that was not sent on purpose', async () => {
+    await nodes.record([{ rack: 'A' }])
+    await nodes.restLine({ kind: 'silent', rack: 'A' }, nodes.cluster.clock.now() + 10 * dayMs)
+    await nodes.pass(minuteMs)
+    nodes.cluster.clock.advance(2 * dayMs)
+    await nodes.open('next')
+    await nodes.pass(minuteMs)
+    expect([nodes.sent, await recordsOf()]).toEqual([[], []])
+  })
+
   test('keeps the pause of a webhook that fails', async () => {
     nodes.answer = async () => broken
     await nodes.record()
@@ -338,7 +387,9 @@ describe('a restart', () => {
     nodes.answer = never
     const id = await nodes.record()
     await nodes.pass(15_000)
+    const stoppedMs = first.schedule.nowMs
     await first.schedule.until(first.core.drain())
+    expect(first.schedule.nowMs - stoppedMs).toBeLessThan(1_000)
     nodes.kill(first)
     expect(await recordsOf()).toEqual(['begun 1'])
     nodes.answer = async () => ok
@@ -488,6 +539,16 @@ describe('a test', () => {
     expect(await send(first)).toMatchObject({ ok: true, value: { ended: { outcome: 'delivered' } } })
     await nodes.pass(1_000)
     expect(nodes.requests).toHaveLength(3)
+  })
+
+  test('that fails delays no message', async () => {
+    nodes.answer = async () => broken
+    for (let count = 0; count < 3; count += 1) await send(first)
+    nodes.answer = async () => ok
+    const id = await nodes.record()
+    await nodes.pass(11_000)
+    expect(nodes.sent.slice(3)).toEqual([id])
+    expect(first.core.webhooks.status(webhook.webhookId).failingSinceMs).toBe(null)
   })
 
   test('waits for an attempt under way, and is refused if another test waits', async () => {
