@@ -1,7 +1,7 @@
 import type { Claim } from '../../domain/attention/delivery-queue.ts'
-import type { EventData } from '../../domain/events.ts'
+import type { EventData, RecordedEvent } from '../../domain/events.ts'
 import { deliveriesStream } from '../../domain/stream-names.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import { DamagedLog, type EventLog } from '../../log/event-log.ts'
 import type { Delivery, Webhooks } from '../core-interface.ts'
 
 export const deliveriesPerPageMax = 50
@@ -11,11 +11,10 @@ const recordsPerRead = 2 * deliveriesPerPageMax + 10
 export const deliveryHistory =
   (log: Pick<EventLog, 'read'>): Webhooks['deliveries'] =>
   async (webhookId, { before }) => {
-    const records = await log.read(deliveriesStream(webhookId), {
-      direction: 'backwards',
-      limit: recordsPerRead,
-      ...(before !== null && { from: before - 1 }),
-    })
+    const from = before === null ? {} : { from: before - 1 }
+    const options = { direction: 'backwards', limit: recordsPerRead, ...from } as const
+    // The page must open, because the webhook can be removed there.
+    const records = await log.read(deliveriesStream(webhookId), options).catch(emptyIfDamaged)
     const deliveries: Delivery[] = []
     /** The end of the attempt whose beginning comes next. */
     let end: Ended | null = null
@@ -54,4 +53,9 @@ const endOf = ({ outcome, status, answer, why, tookMs, atMs }: Ended): Delivery[
 const givenUp = (ended: Ended, revision: number): Delivery => {
   const { messageId, attempt, atMs: beganMs } = ended
   return { revision, messageId, of: null, attempt, beganMs, node: null, ended: endOf(ended) }
+}
+
+export const emptyIfDamaged = (error: unknown): readonly RecordedEvent[] => {
+  if (error instanceof DamagedLog) return []
+  throw error
 }

@@ -10,7 +10,7 @@ import { DamagedLog, Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import type { AttentionRecords } from '../attention/attention-records.ts'
 import type { Asker, CoreFigures, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
-import { deliveryOf } from './delivery-history.ts'
+import { deliveryOf, emptyIfDamaged } from './delivery-history.ts'
 import type { WebhookParts } from './webhook-parts.ts'
 import { type SenderParts, WebhookSender } from './webhook-sender.ts'
 import { WebhookSettings } from './webhook-settings.ts'
@@ -36,6 +36,8 @@ export class WebhookDeliveries {
   readonly #records: AttentionRecords
   readonly #passedMs: () => number
   readonly #senders = new Map<string, WebhookSender>()
+  /** Ids of webhooks whose deliveries cannot be read. The others go on. */
+  readonly #damaged = new Set<string>()
   #master: { readonly opened: OpenedMaster; readonly beat: number } | null = null
   #loading: Promise<void> | null = null
   #isLoaded = false
@@ -68,14 +70,13 @@ export class WebhookDeliveries {
     const { waiting, failingSinceMs, open, last, webhook } = queue
     const { beat, clock } = this.#context
     const pauseMs = queue.pauseMs(beat)
-    const secret = this.secretOf(webhook)
     const lastDelivery = last === null ? null : deliveryOf(last.claim, last.ended)
     return {
       waiting,
       failingSinceMs,
       nextTryMs: pauseMs === 0 ? null : clock.now() + pauseMs,
       last: open === null || open === 'unreadable' ? lastDelivery : deliveryOf(open, null),
-      why: 'why' in secret ? secret.why : null,
+      why: this.#whyNot(webhook),
     }
   }
 
@@ -103,9 +104,15 @@ export class WebhookDeliveries {
   test(webhookId: string, asker: Asker): Promise<Outcome<Delivery, CommandRefusal>> {
     const sender = this.#senders.get(webhookId)
     if (sender === undefined) return Promise.resolve(refused({ kind: 'webhook_not_found' }))
-    const secret = this.secretOf(sender.queue.webhook)
-    if ('why' in secret) return Promise.resolve(refused({ kind: 'no_webhook_secret', why: secret.why }))
-    return sender.test(asker)
+    const why = this.#whyNot(sender.queue.webhook)
+    return why === null ? sender.test(asker) : Promise.resolve(refused({ kind: 'no_webhook_secret', why }))
+  }
+
+  /** Why this node sends nothing to it, as a sentence. `null`: it does. */
+  #whyNot(webhook: Webhook): string | null {
+    if (this.#damaged.has(webhook.webhookId)) return damagedDeliveries
+    const secret = this.secretOf(webhook)
+    return 'why' in secret ? secret.why : null
   }
 
   hear(items: readonly LogItem[]): void {
@@ -130,7 +137,7 @@ export class WebhookDeliveries {
       void this.load().catch((error) => this.#report(error))
     for (const sender of this.#senders.values()) {
       sender.onBeat({
-        sendsWaiting: this.#isLoaded && this.parts.sendsWaiting && !('why' in this.secretOf(sender.queue.webhook)),
+        sendsWaiting: this.#isLoaded && this.parts.sendsWaiting && this.#whyNot(sender.queue.webhook) === null,
       })
     }
   }
@@ -148,7 +155,12 @@ export class WebhookDeliveries {
     await this.settings.load()
     await this.#records.loadRests()
     const sinceMs = this.#context.clock.now() - messageKeptMs
-    for (const sender of this.#senders.values()) await sender.load(sinceMs)
+    for (const [webhookId, sender] of this.#senders) {
+      await sender.load(sinceMs).catch((error) => {
+        if (!(error instanceof DamagedLog)) throw error
+        this.#damaged.add(webhookId)
+      })
+    }
     if (this.#senders.size > 0) for (const stream of this.#attentionStreams()) await this.#readDay(stream, sinceMs)
     for (const sender of this.#senders.values()) sender.queue.settle()
     this.#isLoaded = true
@@ -240,7 +252,5 @@ const noParts = { why: 'Only the running service has the secrets of webhooks.' }
 const otherMaster =
   'This node has another webhook-master file than the node that made this webhook. Restore that file, or make a new webhook.'
 
-const emptyIfDamaged = (error: unknown): readonly RecordedEvent[] => {
-  if (error instanceof DamagedLog) return []
-  throw error
-}
+const damagedDeliveries =
+  'The deliveries of this webhook cannot be read, because the event log is damaged. Make a new webhook in its place.'

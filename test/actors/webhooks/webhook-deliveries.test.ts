@@ -45,6 +45,14 @@ const withUnreadable = (log: EventLog, stream: string): EventLog =>
       : { ...event, type: 'RecordUnreadable', data: { type: event.type, why: 'too new' } },
   )
 
+const withDamage = (log: EventLog, stream: string): EventLog => ({
+  ...passingLog(log),
+  read: async (name, options) => {
+    if (name !== stream) return log.read(name, options)
+    throw new DamagedLog({ stream: name, revision: 0, position: null }, 'a test')
+  },
+})
+
 const never = (): Promise<Sent> => new Promise(() => {})
 
 /** Like `begun 1` and `failed 1`. */
@@ -480,22 +488,31 @@ test('a record that cannot be said, and a damaged stream, do not hold up others'
   nodes.kill(first)
   await nodes.record([{ rack: 'unsayable' }])
   const id = await nodes.record()
-  const { log } = nodes.cluster
-  const damaged: EventLog = {
-    ...passingLog(log),
-    read: async (name, options) => {
-      if (name !== nodesAttentionStream) return log.read(name, options)
-      throw new DamagedLog({ stream: name, revision: 0, position: null }, 'a test')
-    },
-  }
   const wordsOf = ({ rack }: { readonly rack?: string }): string => {
     if (rack === 'unsayable') throw new Error('unsayable')
     return 'words'
   }
-  const next = await nodes.open('next', { wordsOf }, damaged)
+  const next = await nodes.open('next', { wordsOf }, withDamage(nodes.cluster.log, nodesAttentionStream))
   await nodes.pass(minuteMs)
   expect(nodes.sent).toEqual([id])
   expect(next.bugs).toHaveLength(1)
+})
+
+test('damaged deliveries of one webhook do not hold up the others', async () => {
+  const other = await nodes.set(first, { url: 'https://other.example' })
+  nodes.kill(first)
+  const next = await nodes.open('next', {}, withDamage(nodes.cluster.log, deliveriesStream(webhook.webhookId)))
+  await nodes.record()
+  await nodes.pass(minuteMs)
+  expect(nodes.requests).toMatchObject([{ url: other.url }])
+  const { webhooks } = next.core
+  const why = webhooks.status(webhook.webhookId).why ?? ''
+  expect(why).toContain('damaged')
+  expect(await webhooks.test(webhook.webhookId, asker)).toEqual({
+    ok: false,
+    refusal: { kind: 'no_webhook_secret', why },
+  })
+  expect(await webhooks.deliveries(webhook.webhookId, { before: null })).toEqual({ deliveries: [], before: null })
 })
 
 test('a command sends only tests', async () => {
