@@ -1,4 +1,5 @@
 import type { AttentionLine } from '../../../src/domain/attention/attention-lines.ts'
+import { minuteMs } from '../../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { attentionStream } from '../../../src/domain/stream-names.ts'
 import { heartbeatMs } from '../../../src/limits.ts'
@@ -43,6 +44,23 @@ export const readingsOf = (racks: readonly string[], nowMs: number) =>
       timestamp: new Date(nowMs).toISOString(),
     })),
   )
+
+/** Two racks send every minute. Then one stops until it is silent. */
+export const stopRack = async (node: WatchingService) => {
+  const { key, keyId } = await node.createKey()
+  const alive = new Set(['rack-1', 'rack-2'])
+  let sent = 0
+  const each = async (nowMs: number): Promise<void> => {
+    if (nowMs % minuteMs !== 0) return
+    await node.postBatch(readingsOf([...alive], nowMs), key)
+    sent += 2 * alive.size
+    await node.untilFolded(keyId, sent)
+  }
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass([node], 12 * minuteMs, each)
+  return { alive, each }
+}
 
 export const recordsIn = async (
   log: EventLog,

@@ -3,7 +3,7 @@ import { minuteMs } from '../../../../src/domain/calendar.ts'
 import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { attentionFields, paths } from '../../../../views/paths.ts'
-import { pass, readingsOf, startWatching, type WatchingService } from '../../../support/attention/watched-racks.ts'
+import { pass, startWatching, stopRack, type WatchingService } from '../../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { addOperators, emailOf } from '../../../support/test-operators.ts'
 import { testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -30,23 +30,6 @@ afterEach(async () => {
   await log.close()
 })
 
-/** Two racks send every minute. Then one stops until it is silent. */
-const stopRack = async () => {
-  const { key, keyId } = await node.createKey()
-  const alive = new Set(['rack-1', 'rack-2'])
-  let sent = 0
-  const each = async (nowMs: number): Promise<void> => {
-    if (nowMs % minuteMs !== 0) return
-    await node.postBatch(readingsOf([...alive], nowMs), key)
-    sent += 2 * alive.size
-    await node.untilFolded(keyId, sent)
-  }
-  await pass([node], 15 * minuteMs, each)
-  alive.delete('rack-2')
-  await pass([node], 12 * minuteMs, each)
-  return { alive, each }
-}
-
 const numberIn = (page: string): string | null =>
   /<a href="\/attention"[^>]*>Attention(?: <span class="count">(\d+)<\/span>)?<\/a>/.exec(page)?.[1] ?? null
 
@@ -63,7 +46,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('lists a silent rack with a link to it, and each page has the number', async () => {
-    const { alive, each } = await stopRack()
+    const { alive, each } = await stopRack(node)
     const auditor = await signedIn(node, 'auditor')
     for (const person of [admin, auditor]) {
       const page = (await person.get(paths.attention)).body
@@ -80,7 +63,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('renews the list and the number of an open page', async () => {
-    await stopRack()
+    await stopRack(node)
     const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const leave = new AbortController()
     const { body } = await fetch(node.url + paths.liveAttention(), {
@@ -103,7 +86,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('puts a line to rest, says who did it, and shows it again later', async () => {
-    const { each } = await stopRack()
+    const { each } = await stopRack(node)
     const link = /href="(\/attention\/rest\?[^"]*)"/.exec((await admin.get(paths.attention)).body)?.[1] ?? ''
     expect((await admin.get(link.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))).body).toContain('Put to rest?')
     expect((await sentAs(admin, '1')).location).toBe(paths.attention)
@@ -119,7 +102,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('ends a rest, and refuses other times and lines that are gone', async () => {
-    await stopRack()
+    await stopRack(node)
     await sentAs(admin, '30')
     expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
     expect((await sentAs(admin, '0')).location).toBe(paths.attention)
@@ -132,7 +115,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('shows the lines of one kind or cellar, with links that count them', async () => {
-    await stopRack()
+    await stopRack(node)
     expect((await node.core.cellars.create({ cellar: 'gin', title: 'Gin' }, testAsker)).ok).toBe(true)
     const { key } = await node.createKey({ cellar: 'gin', expiresAt: node.clock.now() + dayMs })
     await node.post({ ...validReading, cellar: 'gin' }, key)
@@ -149,7 +132,7 @@ describe('the page of what needs attention', () => {
   })
 
   test('says when a keg and its rack were silent, on three pages', async () => {
-    const { alive, each } = await stopRack()
+    const { alive, each } = await stopRack(node)
     const keg = paths.keg(testCellar, 'rack-2', 'pressure')
     const past = paths.attentionPast(attentionFields({ cellar: testCellar, line: { kind: 'silent', rack: 'rack-2' } }))
     expect((await admin.get(paths.attention)).body).toContain(`href="${past.replaceAll('&', '&amp;')}"`)
