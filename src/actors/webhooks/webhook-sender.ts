@@ -161,7 +161,9 @@ export class WebhookSender {
   /** Of an attempt whose node has stopped. */
   async #takeOver(): Promise<boolean> {
     const { queue } = this
-    const { beat } = this.#context
+    const { beat, log } = this.#context
+    // Without the log, the other node could not record the end.
+    if (!log.health().ok) queue.openSinceBeat = beat
     if ((beat - queue.openSinceBeat) * heartbeatMs < takeoverMs) return this.#isTestOverdue()
     const { open } = queue
     if (open !== null && open !== 'unreadable') {

@@ -446,6 +446,22 @@ describe('an outage of the log', () => {
     expect(nodes.nodes.flatMap(({ bugs }) => bugs)).toEqual([])
   })
 
+  test('of both nodes leaves time to record the end before another takes over', async () => {
+    const second = await nodes.open('second')
+    const id = await nodes.record()
+    nodes.answer = async () => {
+      for (const node of nodes.nodes) node.faults.goAway()
+      return ok
+    }
+    await nodes.pass(2 * minuteMs)
+    second.faults.comeBack()
+    await nodes.pass(30_000)
+    first.faults.comeBack()
+    await nodes.pass(2 * minuteMs)
+    expect(nodes.sent).toEqual([id])
+    expect(await recordsOf()).toEqual(['begun 1', 'delivered 1'])
+  })
+
   test('at the start delays what waits', async () => {
     nodes.kill(first)
     const id = await nodes.record()
