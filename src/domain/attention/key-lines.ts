@@ -5,7 +5,8 @@ import { keyStatus } from '../key-refusal.ts'
 import { type AttentionLine, attentionLinesMax, byUrgency } from './attention-lines.ts'
 
 const expiresWithinMs = 14 * dayMs
-const inUseMs = dayMs
+/** With a day, the line of a device that sends once a day would come and go. */
+const inUseMs = 7 * dayMs
 const unusedMs = 90 * dayMs
 const rotationMs = 7 * dayMs
 

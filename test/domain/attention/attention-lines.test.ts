@@ -172,9 +172,9 @@ describe('keyLines()', () => {
 
   test('names a key that expires within 14 days if it is in use', () => {
     const expiring = (ms: number) => key('a', { expiresAt: nowMs + ms })
-    expect(textOf(expiring(14 * dayMs), nowMs - dayMs + 1)).toEqual(['key_expires a'])
+    expect(textOf(expiring(14 * dayMs), nowMs - 7 * dayMs + 1)).toEqual(['key_expires a'])
     expect(textOf(expiring(14 * dayMs + 1), nowMs)).toEqual([])
-    expect(textOf(expiring(14 * dayMs), nowMs - dayMs)).toEqual([])
+    expect(textOf(expiring(14 * dayMs), nowMs - 7 * dayMs)).toEqual([])
     expect(textOf(expiring(0), nowMs - 1)).toEqual([])
   })
 
