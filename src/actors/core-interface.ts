@@ -230,12 +230,12 @@ export type Operators = SignIns & {
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
-/** `rest`: until when the line is at rest, and who decided it. */
+/** `rest`: until when the line is at rest, and who decided it. `of`: the line, or its rack or cellar. */
 export type CurrentLine = {
   /** `null`: the line is of a node. */
   readonly cellar: string | null
   readonly line: AttentionLine
-  readonly rest: { readonly untilMs: number; readonly by: By } | null
+  readonly rest: { readonly untilMs: number; readonly by: By; readonly of: LineScope } | null
 }
 
 export type Attention = {
@@ -247,7 +247,7 @@ export type Attention = {
   load(): Promise<void>
   /** `after`: in ms. `null` removes the rule. `rack` and `keg` are `null` for all racks, and for all kegs. */
   setRule(cellar: string, rule: EventData<'SilenceRuleSet'>, asker: Asker): Answer<CellarState>
-  /** Hides a current line until that time (ms). A time in the past ends its rest. */
+  /** Hides a current line until that time (ms). A time in the past ends its rest, and that of its rack or cellar. */
   rest(line: LineScope & { readonly cellar: string | null }, untilMs: number, asker: Asker): Answer<null>
 }
 

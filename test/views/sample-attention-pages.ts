@@ -70,7 +70,9 @@ export const attentionPages = (
   ]
   const awake = lines.map(rowOf)
   const by = { kind: 'operator', email: texts('email') } as const
-  const resting = awake.slice(2, 5).map((row) => ({ ...row, rest: { untilMs: nowMs + 7 * day, by } }))
+  const resting = awake
+    .slice(2, 5)
+    .map((row) => ({ ...row, rest: { untilMs: nowMs + 7 * day, by, of: { kind: row.line.kind, rack } } }))
   const [row, rested] = [awake.at(3), resting[0]]
   if (row === undefined || rested === undefined) throw new Error('impossible')
   const query = { cellar: null, kind: null }

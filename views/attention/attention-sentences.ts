@@ -87,7 +87,10 @@ export const lineStatement = ({ line, keyLabel }: Pick<AttentionRow, 'line' | 'k
 }
 
 /** Without a full stop. */
-export const lineSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sentence => {
+export const lineSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sentence =>
+  line.isGone === true ? say`${kindSentence(line, names)}, and its readings were deleted` : kindSentence(line, names)
+
+const kindSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sentence => {
   const { kind, rack, keg, dueMs = 0, count = 0 } = line
   switch (kind) {
     case 'silent':

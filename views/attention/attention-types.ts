@@ -9,7 +9,8 @@ export type AttentionRow = {
   /** `null`: the line is not about one key. */
   readonly keyLabel: string | null
   readonly line: AttentionLine
-  readonly rest: { readonly untilMs: number; readonly by: By } | null
+  /** `of`: the line, or its rack or cellar. */
+  readonly rest: { readonly untilMs: number; readonly by: By; readonly of: LineScope } | null
 }
 
 /** Which lines are shown. `null`: all. */

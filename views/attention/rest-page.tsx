@@ -1,3 +1,4 @@
+import type { LineScope } from '../../src/domain/attention/attention-lines.ts'
 import { Layout } from '../frame/layout.tsx'
 import { EventSentence } from '../log/event-sentence.tsx'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
@@ -34,7 +35,7 @@ export const RestPage = (props: {
                 ['1', '1 day'],
                 ['7', '7 days'],
                 ['30', '30 days'],
-                ...(row.rest === null ? [] : [['0', 'End the rest now'] as const]),
+                ...(row.rest === null ? [] : [['0', endWords(row.line, row.rest.of)] as const]),
               ]}
               chosen={form.values.days}
               fault={form.faults.days}
@@ -55,4 +56,9 @@ export const RestPage = (props: {
       </ConfirmCard>
     </Layout>
   )
+}
+
+const endWords = (line: LineScope, of: LineScope): string => {
+  if (line.rack === of.rack && line.keg === of.keg) return 'End the rest now'
+  return of.rack === undefined ? 'End the rest of the whole cellar now' : 'End the rest of the whole rack now'
 }

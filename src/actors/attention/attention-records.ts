@@ -2,7 +2,7 @@ import {
   type AttentionChange,
   type AttentionLine,
   type AttentionLines,
-  covers,
+  type LineScope,
   lineId,
   noLines,
 } from '../../domain/attention/attention-lines.ts'
@@ -37,8 +37,9 @@ export class AttentionRecords {
   readonly #rests = new Map<string, Rest>()
   readonly #flapping = new Map<string, FlappingLines>()
   readonly #today = new Map<string, { day: number; records: number }>()
-  /** Until the first rest of a line ends. */
-  #current: { readonly lines: readonly CurrentLine[]; readonly untilMs: number } | null = null
+  /** By stream. */
+  readonly #currentOf = new Map<string, Current>()
+  #current: Current | null = null
   #hasRests = false
 
   /** Takes the records that this node has written. */
@@ -53,12 +54,22 @@ export class AttentionRecords {
   current(): readonly CurrentLine[] {
     const nowMs = this.#context.clock.now()
     if (this.#current !== null && nowMs < this.#current.untilMs) return this.#current.lines
-    const lines = this.#places().flatMap(({ cellar, stream }) =>
-      (this.#known.get(stream)?.now ?? []).map((line) => this.#currentLine(cellar, line, nowMs)),
-    )
-    const untilMs = lines.reduce((ms, { rest }) => Math.min(ms, rest?.untilMs ?? ms), Number.POSITIVE_INFINITY)
-    this.#current = { lines, untilMs }
+    const parts = this.#places().map((place) => this.#currentIn(place, nowMs))
+    const lines = parts.flatMap((part) => part.lines)
+    this.#current = { lines, untilMs: Math.min(...parts.map(({ untilMs }) => untilMs)) }
     return lines
+  }
+
+  /** The rests of a line, or of its rack or cellar. The longest comes first. */
+  restsOf(cellar: string | null, scope: LineScope, atMs: number): readonly Rest[] {
+    return [scope, withoutKeg(scope), withoutRack(scope)]
+      .flatMap((wider) => this.#rests.get(idIn(cellar, wider)) ?? [])
+      .filter((rest, at, all) => rest.untilMs > atMs && all.indexOf(rest) === at)
+      .sort((a, b) => b.untilMs - a.untilMs)
+  }
+
+  isAtRest(cellar: string | null, line: AttentionLine, atMs: number): boolean {
+    return this.restsOf(cellar, line, atMs).length > 0
   }
 
   more(): number {
@@ -76,7 +87,9 @@ export class AttentionRecords {
     if (this.#hasRests) return
     const { log } = this.#context
     const rests = await log.read(attentionRestsStream, { direction: 'backwards', limit: restsReadMax })
-    for (const event of rests.toReversed()) this.#hear(event)
+    // Newest first. A rest that was heard meanwhile is newer.
+    for (const { type, data, metadata } of rests)
+      if (type === 'AttentionRested' && !this.#rests.has(idIn(data.cellar, data))) this.rested(data, metadata)
     this.#hasRests = true
   }
 
@@ -135,13 +148,19 @@ export class AttentionRecords {
 
   rested(data: RecordedEvent<'AttentionRested'>['data'], { by }: Pick<Asker, 'by'>): void {
     this.#rests.set(idIn(data.cellar, data), { ...data, restedBy: by })
+    this.#currentOf.clear()
     this.#current = null
   }
 
   #forget(stream: string): false {
     this.#known.delete(stream)
-    this.#current = null
+    this.#changed(stream)
     return false
+  }
+
+  #changed(stream: string): void {
+    this.#currentOf.delete(stream)
+    this.#current = null
   }
 
   #hear(event: RecordedEvent): void {
@@ -152,7 +171,7 @@ export class AttentionRecords {
     if (event.type !== 'AttentionChanged') return
     if (revision > (this.#known.get(stream)?.revision ?? -1)) {
       this.#known.set(stream, knownOf(event))
-      this.#current = null
+      this.#changed(stream)
     }
     if (!this.#flappingIn(stream).hear(revision, recordedAt, event.data.began)) return
     const day = dayOf(recordedAt)
@@ -167,7 +186,7 @@ export class AttentionRecords {
     return known
   }
 
-  #places(): readonly { readonly cellar: string | null; readonly stream: string }[] {
+  #places(): readonly Place[] {
     const cellars = this.#context.projections.cellars.list()
     return [
       { cellar: null, stream: nodesAttentionStream },
@@ -175,22 +194,23 @@ export class AttentionRecords {
     ]
   }
 
-  isAtRest(cellar: string | null, line: AttentionLine, atMs: number): boolean {
-    return this.#restOf(cellar, line, atMs) !== undefined
-  }
-
-  #currentLine(cellar: string | null, line: AttentionLine, nowMs: number): CurrentLine {
-    const rest = this.#restOf(cellar, line, nowMs)
-    return { cellar, line, rest: rest === undefined ? null : { untilMs: rest.untilMs, by: rest.restedBy } }
-  }
-
-  /** A rack that is at rest includes its kegs. */
-  #restOf(cellar: string | null, line: AttentionLine, atMs: number): Rest | undefined {
-    const wider = [line, withoutKeg(line), withoutRack(line)]
-    const rests = wider.flatMap((scope) => this.#rests.get(idIn(cellar, scope)) ?? [])
-    return rests.find((one) => one.untilMs > atMs && covers(one, line))
+  #currentIn({ cellar, stream }: Place, nowMs: number): Current {
+    const known = this.#currentOf.get(stream)
+    if (known !== undefined && nowMs < known.untilMs) return known
+    const lines = (this.#known.get(stream)?.now ?? []).map((line) => {
+      const [rest] = this.restsOf(cellar, line, nowMs)
+      return { cellar, line, rest: rest === undefined ? null : { untilMs: rest.untilMs, by: rest.restedBy, of: rest } }
+    })
+    const untilMs = lines.reduce((ms, { rest }) => Math.min(ms, rest?.untilMs ?? ms), Number.POSITIVE_INFINITY)
+    this.#currentOf.set(stream, { lines, untilMs })
+    return { lines, untilMs }
   }
 }
+
+type Place = { readonly cellar: string | null; readonly stream: string }
+
+/** Until the first rest of a line ends. */
+type Current = { readonly lines: readonly CurrentLine[]; readonly untilMs: number }
 
 /**
  * What this version cannot read is of a newer one, whose nodes look for themselves. So the two do not write in turn. After a day
@@ -209,5 +229,5 @@ const knownOf = ({ data, revision, recordedAt }: RecordedEvent<'AttentionChanged
 const idIn = (cellar: string | null, scope: Parameters<typeof lineId>[0]): string =>
   JSON.stringify([cellar, lineId(scope)])
 
-const withoutKeg = ({ keg: _, ...line }: AttentionLine): AttentionLine => line
-const withoutRack = ({ rack: _, keg: __, ...line }: AttentionLine): AttentionLine => line
+const withoutKeg = ({ keg: _, ...scope }: LineScope): LineScope => scope
+const withoutRack = ({ rack: _, keg: __, ...scope }: LineScope): LineScope => scope

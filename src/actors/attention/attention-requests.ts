@@ -35,18 +35,21 @@ export const createAttention = ({ clock }: ActorContext, node: Node): Attention 
     if (!(untilMs <= nowMs + restMsMax)) return invalidField('until', 'A line can rest for at most a year.')
     const isThere = node.attention.current().some((one) => one.cellar === cellar && lineId(one.line) === lineId(scope))
     if (!isThere) return refused({ kind: 'attention_line_not_found' })
-    const { kind, rack, keg, keyId, node: named } = scope
-    const data = {
-      cellar,
-      kind,
-      ...(rack !== undefined && { rack }),
-      ...(keg !== undefined && { keg }),
-      ...(keyId !== undefined && { keyId }),
-      ...(named !== undefined && { node: named }),
-      untilMs: Math.max(0, Math.floor(untilMs)),
+    const scopes = untilMs > nowMs ? [scope] : node.attention.restsOf(cellar, scope, nowMs)
+    for (const { kind, rack, keg, keyId, node: named } of scopes) {
+      const data = {
+        cellar,
+        kind,
+        ...(rack !== undefined && { rack }),
+        ...(keg !== undefined && { keg }),
+        ...(keyId !== undefined && { keyId }),
+        ...(named !== undefined && { node: named }),
+        untilMs: Math.max(0, Math.floor(untilMs)),
+      }
+      const rested = await node.restRecords.append({ type: 'AttentionRested', data }, asker)
+      if (!rested.ok) return rested
+      node.attention.rested(data, asker)
     }
-    const rested = await node.restRecords.append({ type: 'AttentionRested', data }, asker)
-    if (rested.ok) node.attention.rested(data, asker)
-    return rested.ok ? done(null) : rested
+    return done(null)
   },
 })

@@ -6,12 +6,18 @@
 import type { questionKinds } from '../../asked/question-kinds.ts'
 import type { Questions } from '../../derived/questions/question.ts'
 import type { FoundSilence } from '../../derived/readings/silent-lines.ts'
-import { type AttentionLine, changeOf, type ListedLines, linesOf } from '../../domain/attention/attention-lines.ts'
+import {
+  type AttentionLine,
+  changeOf,
+  hasOtherCounts,
+  type ListedLines,
+  linesOf,
+} from '../../domain/attention/attention-lines.ts'
 import { ExcusedTimes, type RememberedExcuses } from '../../domain/attention/excused-times.ts'
 import { keyLines } from '../../domain/attention/key-lines.ts'
 import { linesOfNodes, type NodeLines } from '../../domain/attention/lines-of-nodes.ts'
 import { type Refused, refusalHours, refusalKinds, refusalLines } from '../../domain/attention/refused-keys.ts'
-import { minuteMs } from '../../domain/calendar.ts'
+import { hourMs, minuteMs } from '../../domain/calendar.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
 import { heartbeatMs } from '../../limits.ts'
@@ -35,6 +41,8 @@ const rememberEveryMs = 10_000
 const aheadMsMax = 10 * minuteMs
 /** Events of other nodes arrive in this time. */
 const lagMsMax = 5_000
+/** Counts change often, so a record is not written for each change. */
+const countsRenewedMs = hourMs
 const refusedKeysMax = 1_000
 
 export type AttentionParts = {
@@ -207,7 +215,13 @@ export class AttentionWatch {
     const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
     const all = [...silence.lines, ...keyLines(used, nowMs), ...refused]
     const { found, away } = this.#records.steadied(attentionStream(cellar.cellar), all, { known, nowMs })
-    return { ...linesOf(found, silence.more, known), away, nextMs: silence.nextMs, tookMs: silence.tookMs }
+    return {
+      ...linesOf(found, silence.more, known),
+      away,
+      gone: silence.gone,
+      nextMs: silence.nextMs,
+      tookMs: silence.tookMs,
+    }
   }
 
   async #silence(
@@ -254,7 +268,8 @@ export class AttentionWatch {
   /** Before a purge can delete the last record, it is written again. False if another look must follow soon. */
   async #write({ stream, cellar, known, next, renewMs, nowMs }: Writing): Promise<boolean> {
     const { now, more } = next
-    const isOld = now.length > 0 && nowMs - known.recordedAt >= renewMs
+    const dueMs = hasOtherCounts(known, next) ? Math.min(renewMs, countsRenewedMs) : renewMs
+    const isOld = now.length > 0 && nowMs - known.recordedAt >= dueMs
     const change = changeOf(known, next) ?? (isOld ? { began: [], ended: [], now, more } : null)
     if (change === null) return true
     if (!this.#records.mayAppend(stream, known, nowMs)) return true

@@ -5,7 +5,7 @@ import type { SilenceRule } from '../../domain/attention/silence-rules.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
 import { AskedSteps } from './bucket-rows.ts'
 import { numbersNamed } from './keg-list.ts'
-import { cellarNamed, kegNumberOf, kegOfNumber, kegsPassedPerStep } from './keg-rows.ts'
+import { cellarNamed, kegNumberOf, kegOfNumber, kegsPassedPerStep, type StoredCellar } from './keg-rows.ts'
 
 export type SilenceWanted = {
   readonly cellar: string
@@ -21,6 +21,8 @@ export type FoundSilence = {
   readonly lines: readonly AttentionLine[]
   /** Silent racks and kegs, for which `lines` has no room. */
   readonly more: number
+  /** Lines of `standing` without any keg. */
+  readonly gone: readonly AttentionLine[]
   /** When the next keg can become silent, if no keg is new and none sends faster. */
   readonly nextMs: number
 }
@@ -54,24 +56,24 @@ type Judged = {
   readonly nextMs: number
 }
 
-const nothingSilent = { lines: [], more: 0, nextMs: Number.POSITIVE_INFINITY }
-
 /**
  * What stops together is one line, for a rack or the whole cellar. One of its kegs must have become silent, and all others must be
  * after half of their time. So nobody is told of 10,000 kegs one by one.
  */
 export function* silentLines(database: Database, wanted: SilenceWanted): Generator<void, FoundSilence> {
   const cellar = cellarNamed(database, wanted.cellar)
-  if (cellar === null) return nothingSilent
+  const recorded = wanted.standing.filter(isOfSilence)
+  if (cellar === null) return { lines: [], more: 0, gone: recorded, nextMs: Number.POSITIVE_INFINITY }
   const steps = new AskedSteps()
-  const standing = yield* standingKegs(database, cellar.number, { lines: wanted.standing.filter(isOfSilence), steps })
+  const standing = yield* standingKegs(database, cellar, { lines: recorded, steps })
+  const { gone } = standing
   const rules = yield* rulesOf(database, cellar.number, { rules: wanted.rules, steps })
   const judged = yield* judgedKegs(database, cellar.number, { ...wanted, rules, standing })
   const { silent, overdue, whole, nextMs } = judged
   const isWhole = silent.size > 0 && overdue.size === judged.watched && hasRacks(database, cellar.number)
-  if (isWhole && (judged.isNew || standing.isAll)) return { lines: [lineOfMany({}, whole)], more: 0, nextMs }
+  if (isWhole && (judged.isNew || standing.isAll)) return { lines: [lineOfMany({}, whole)], more: 0, gone, nextMs }
   const lines = yield* newestLines({ database, cellar: cellar.number, judged, standing, rules, steps })
-  return { lines: lines.slice(0, attentionLinesMax), more: Math.max(0, lines.length - attentionLinesMax), nextMs }
+  return { lines: lines.slice(0, attentionLinesMax), more: Math.max(0, lines.length - attentionLinesMax), gone, nextMs }
 }
 
 /** A cellar with more silent racks and kegs says only that there are more. */
@@ -80,26 +82,35 @@ const silenceLinesMax = 2 * attentionLinesMax
 const isOfSilence = ({ kind }: AttentionLine): boolean => kind === 'silent'
 
 /** The kegs of recorded lines. */
-type Standing = { readonly isAll: boolean; readonly kegs: ReadonlySet<number>; readonly racks: ReadonlySet<string> }
+type Standing = {
+  readonly isAll: boolean
+  readonly kegs: ReadonlySet<number>
+  readonly racks: ReadonlySet<string>
+  readonly gone: readonly AttentionLine[]
+}
 
 function* standingKegs(
   database: Database,
-  cellar: number,
+  cellar: StoredCellar,
   { lines, steps }: { readonly lines: readonly AttentionLine[]; readonly steps: AskedSteps },
 ): Generator<void, Standing> {
   const kegs = new Set<number>()
   const racks = new Set<string>()
-  for (const { rack, keg } of lines) {
-    if (rack === undefined) return { isAll: true, kegs, racks }
+  const gone: AttentionLine[] = []
+  for (const line of lines) {
+    const { rack, keg } = line
+    if (rack === undefined) return { isAll: true, kegs, racks, gone: cellar.kegs === 0 ? [line] : [] }
     if (keg === undefined) racks.add(rack)
-    const number = keg === undefined ? null : kegNumberOf(database, cellar, { rack, keg })
-    const numbers = keg === undefined ? yield* numbersNamed(database, cellar, { rack, words: [] }) : [number]
+    const number = keg === undefined ? null : kegNumberOf(database, cellar.number, { rack, keg })
+    const ofKeg = number === null ? [] : [number]
+    const numbers = keg === undefined ? yield* numbersNamed(database, cellar.number, { rack, words: [] }) : ofKeg
+    if (numbers.length === 0) gone.push(line)
     for (const one of numbers) {
-      if (one !== null) kegs.add(one)
+      kegs.add(one)
       if (steps.isFull()) yield
     }
   }
-  return { isAll: false, kegs, racks }
+  return { isAll: false, kegs, racks, gone }
 }
 
 type Known = {

@@ -12,7 +12,7 @@ export type LineScope = Pick<AttentionLine, 'kind' | 'rack' | 'keg' | 'keyId' | 
 
 export const attentionLinesMax = 100
 /** Of `now`. A record has at most three such lists, so it is smaller than 16 KiB. */
-export const attentionListBytesMax = 5_200
+export const attentionListBytesMax = 5_000
 
 export const noLines: AttentionLines = { now: [], more: 0 }
 
@@ -57,11 +57,12 @@ export const byUrgency = (a: AttentionLine, b: AttentionLine): number => byAge(a
 
 /**
  * `unlisted`: found lines for which a record has no room. `more` can count further ones. `away`: known lines that stand, although
- * their cause is away. A part of such a line begins.
+ * their cause is away. A part of such a line begins. `gone`: known lines whose readings were deleted.
  */
 export type ListedLines = AttentionLines & {
   readonly unlisted: readonly AttentionLine[]
   readonly away?: readonly AttentionLine[]
+  readonly gone?: readonly AttentionLine[]
 }
 
 /** As many as a record has room for. A line that is known already keeps its beginning, but silence says the last acceptance. */
@@ -112,11 +113,12 @@ const roomOfKinds = (wanted: ReadonlyMap<AttentionKind, number>): ReadonlyMap<At
  * attention.
  */
 export const changeOf = (known: AttentionLines, next: ListedLines): AttentionChange | null => {
-  const { now, more, unlisted, away = [] } = next
+  const { now, more, unlisted, away = [], gone = [] } = next
   const knownIds = new Set(known.now.map(lineId))
   const hasMore = known.more > 0 === more > 0
   if (hasMore && knownIds.size === now.length && now.every((line) => knownIds.has(lineId(line)))) return null
   const found = [...now, ...unlisted]
+  const goneIds = new Set(gone.map(lineId))
   const awayIds = new Set(away.map(lineId))
   const causes = known.now.filter((line) => !awayIds.has(lineId(line)))
   // Not all lines were listed: an older one was silent before, and has room again.
@@ -127,10 +129,18 @@ export const changeOf = (known: AttentionLines, next: ListedLines): AttentionCha
   const mayBeSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) < foundFromMs
   return {
     began: now.filter((line) => !isCovered(line, causes) && !wasSilent(line)),
-    ended: known.now.filter((line) => !isCovered(line, found) && !mayBeSilent(line)),
+    ended: known.now
+      .filter((line) => !isCovered(line, found) && !mayBeSilent(line))
+      .map((line) => (goneIds.has(lineId(line)) ? { ...line, isGone: true } : line)),
     now,
     more,
   }
+}
+
+/** Without a beginning or an end. */
+export const hasOtherCounts = (known: AttentionLines, next: AttentionLines): boolean => {
+  const counts = new Map(known.now.map((line) => [lineId(line), line.count]))
+  return known.more !== next.more || next.now.some((line) => line.count !== counts.get(lineId(line)))
 }
 
 const isCovered = (line: AttentionLine, lines: readonly AttentionLine[]): boolean =>

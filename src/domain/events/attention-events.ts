@@ -40,6 +40,9 @@ export const AttentionLine = Type.Object(
     count: Type.Optional(count('How many kegs, keys or refusals there are.')),
     seenMs: Type.Optional(instant('When the node last said so. Other nodes drop the line after two days.')),
     afterMs: Type.Optional(duration('After this time without a reading, it counted as silent.')),
+    isGone: Type.Optional(
+      Type.Literal(true, { description: 'It ended because its readings were deleted.', title: 'true' }),
+    ),
   },
   strict,
 )

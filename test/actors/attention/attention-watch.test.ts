@@ -297,9 +297,27 @@ test('a line is put to rest until a time, and is shown again after it', async ()
   expect(other).toEqual({ ok: false, refusal: { kind: 'attention_line_not_found' } })
   const untilMs = node.clock.now() + minuteMs
   expect(await attention.rest(line, untilMs, testAsker)).toEqual({ ok: true, value: null })
-  expect(attention.current().map(({ rest }) => rest)).toEqual([{ untilMs, by: { kind: 'cli' } }])
+  expect(attention.current().map(({ rest }) => rest)).toMatchObject([{ untilMs, by: { kind: 'cli' } }])
   await pass([node], minuteMs, each)
   expect(attention.current().map(({ rest }) => rest)).toEqual([null])
+})
+
+test('a line whose number of kegs changes is recorded again after an hour', async () => {
+  const node = await start()
+  const { alive, each } = await sending(node)
+  await pass([node], 15 * minuteMs, each)
+  alive.delete('rack-2')
+  await pass([node], 15 * minuteMs, each)
+  const rule = { rack: 'rack-2', keg: 'pressure', after: 'never' } as const
+  await node.core.attention.setRule(testCellar, rule, testAsker)
+  const recorded = async () => (await recordsIn(node.log)).map(({ data }) => [data.began.length, data.now[0]?.count])
+  await pass([node], 40 * minuteMs, each)
+  expect(await recorded()).toEqual([[1, 2]])
+  await pass([node], 60 * minuteMs, each)
+  expect(await recorded()).toEqual([
+    [1, 2],
+    [0, 1],
+  ])
 })
 
 test('a line that stays is recorded again before its record is purged', async () => {

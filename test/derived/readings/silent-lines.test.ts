@@ -46,7 +46,7 @@ describe('silent lines', () => {
     const others = eachMinute({ keg: 'other' }, 40)
     const { database } = modelOf([...eachMinute({ keg: 'stopped' }, 20), ...others])
     const at = (nowMs: number) => found(database, { nowMs })
-    expect(at(endMs + 10 * minuteMs)).toEqual({ lines: [], more: 0, nextMs: endMs + 10 * minuteMs })
+    expect(at(endMs + 10 * minuteMs)).toEqual({ lines: [], more: 0, gone: [], nextMs: endMs + 10 * minuteMs })
     expect(at(endMs + 10 * minuteMs + 1).lines).toEqual([
       { kind: 'silent', sinceMs: endMs, rack: 'rack', keg: 'stopped', afterMs: 10 * minuteMs },
     ])
@@ -132,6 +132,16 @@ describe('silent lines', () => {
       expect(found(database, { nowMs, standing: known }).lines.map(lineText)).toEqual(['silent rack/a'])
     const both = found(database, { nowMs: nowMs + 5 * minuteMs, standing })
     expect(both.lines.map(lineText)).toEqual(['silent rack'])
+  })
+
+  test('say which recorded lines have no readings left', () => {
+    const { database } = modelOf(eachMinute({ rack: 'rack', keg: 'a' }, 20))
+    const of = (names: Partial<AttentionLine>): AttentionLine => ({ kind: 'silent', sinceMs: endMs, ...names })
+    const left = [of({ rack: 'rack', keg: 'a' }), of({ rack: 'rack' })]
+    const gone = [of({ rack: 'rack', keg: 'b' }), of({ rack: 'other' })]
+    expect(found(database, { standing: [...left, ...gone, { kind: 'keys_unused', sinceMs: 1 }] }).gone).toEqual(gone)
+    expect(found(database, { standing: [of({})] }).gone).toEqual([])
+    expect(found(database, { cellar: 'empty', standing: [of({})] }).gone).toEqual([of({})])
   })
 
   test('name no rack because another keg is late that stopped with a recorded one', () => {

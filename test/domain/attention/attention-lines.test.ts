@@ -65,6 +65,11 @@ describe('a list without room for all silences', () => {
     expect(changeOf(full, next)).toMatchObject({ began: [{ rack: 'new' }], ended: [{ rack: last }] })
   })
 
+  test('says of an ended line that its readings were deleted', () => {
+    const change = changeOf(lines(silent('a'), silent('b')), { ...listed(), gone: [silent('a')] })
+    expect(change?.ended).toEqual([{ ...silent('a'), isGone: true }, silent('b')])
+  })
+
   test('ends no line that is older than all that were found', () => {
     expect(changeOf(lines(silent('b', undefined, 1)), { ...listed(silent('a')), more: 1 })).toMatchObject({ ended: [] })
   })

@@ -113,7 +113,10 @@ const samplesOfCellars = (
       { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), keg: texts('keg'), afterMs: 60_000 },
       { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), count: 12 },
     ],
-    ended: [{ kind: 'key_expires', sinceMs: noonMs, keyId: '7Qp2mZ4k', dueMs: noonMs + dayMs }],
+    ended: [
+      { kind: 'key_expires', sinceMs: noonMs, keyId: '7Qp2mZ4k', dueMs: noonMs + dayMs },
+      { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), keg: texts('keg'), isGone: true },
+    ],
     now: [{ kind: 'silent', sinceMs: noonMs, rack: texts('rack'), count: 12 }],
     more: 0,
   },

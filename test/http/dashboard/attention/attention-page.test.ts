@@ -3,7 +3,13 @@ import { minuteMs } from '../../../../src/domain/calendar.ts'
 import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { attentionFields, paths } from '../../../../views/paths.ts'
-import { pass, startWatching, stopRack, type WatchingService } from '../../../support/attention/watched-racks.ts'
+import {
+  pass,
+  readingsOf,
+  startWatching,
+  stopRack,
+  type WatchingService,
+} from '../../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { addOperators, emailOf } from '../../../support/test-operators.ts'
 import { testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -99,6 +105,26 @@ describe('the page of what needs attention', () => {
     await pass([node], minuteMs, each)
     const later = await signedIn(node, 'auditor')
     expect(numberIn((await later.get(paths.cellars)).body)).toBe('1')
+  })
+
+  test('ends the rest of a rack at one of its kegs', async () => {
+    const { each } = await stopRack(node)
+    await sentAs(admin, '30')
+    const { key, keyId } = await node.createKey()
+    let sent = 0
+    await pass([node], 3 * minuteMs, async (nowMs) => {
+      await each(nowMs)
+      if (nowMs % minuteMs !== 0) return
+      await node.postBatch(readingsOf(['rack-2'], nowMs).slice(0, 1), key)
+      sent += 1
+      await node.untilFolded(keyId, sent)
+    })
+    expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
+    const keg = { ...restLine, keg: 'pressure' }
+    const page = await admin.get(paths.restAttention(Object.entries({ ...keg, key: '', node: '' })))
+    expect(page.body).toContain('End the rest of the whole rack now')
+    await admin.post(paths.restAttention(), { ...keg, days: '0' })
+    expect(numberIn((await admin.get('/cellars')).body)).toBe('1')
   })
 
   test('ends a rest, and refuses other times and lines that are gone', async () => {
