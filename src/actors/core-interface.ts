@@ -330,7 +330,7 @@ export type CoreFigures = {
   readonly storedReadings: number
   readonly actors: { readonly key: number; readonly cellar: number; readonly operator: number }
   readonly passwordsWaiting: number
-  /** Messages that are not delivered yet, and webhooks whose last attempt failed. */
+  /** Messages that are not delivered yet, and webhooks to which this node cannot send, or whose last attempt failed. */
   readonly webhooks: { readonly waiting: number; readonly failing: number }
 }
 

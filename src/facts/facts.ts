@@ -93,7 +93,10 @@ const queues = {
   ),
   webhooksFailing: fact(
     'gauge',
-    { name: 'cellarbook_webhooks_failing', help: 'Webhooks whose last attempt to deliver a message failed.' },
+    {
+      name: 'cellarbook_webhooks_failing',
+      help: 'Webhooks to which this node cannot send, or whose last attempt to deliver a message failed.',
+    },
     ({ core }) => core.figures().webhooks.failing,
   ),
   loopLag: fact(

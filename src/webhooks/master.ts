@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { closeSync, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isSystemError } from '../domain/error-message.ts'
 import { syncPath } from '../log/backup/backup-files.ts'
 import { openFolderFile } from '../log/folder-file.ts'
@@ -24,12 +24,12 @@ export type MasterPlace = {
   readonly given: Uint8Array | null
   readonly dataDir: string
   readonly hasEmbeddedLog: boolean
-  bytes(count: number): Uint8Array
+  /** `null`: the file must be there, because receivers know secrets of its master. */
+  readonly newBytes: ((count: number) => Uint8Array) | null
 }
 
 export const masterFileName = 'webhook-master'
 
-/** Makes the file of the data folder if it is missing. */
 export const openMaster = (place: MasterPlace): OpenedMaster => {
   if (place.given !== null) return masterFrom(place.given)
   if (!place.hasEmbeddedLog) {
@@ -37,7 +37,8 @@ export const openMaster = (place: MasterPlace): OpenedMaster => {
   }
   const path = join(place.dataDir, masterFileName)
   try {
-    const text = readMaster(path) ?? makeMaster(path, place)
+    const text = readMaster(path) ?? (place.newBytes === null ? null : makeMaster(path, place.newBytes))
+    if (text === null) return { why: `There is no file "${path}". ${missingRemedy}` }
     const parsed = parseWebhookMaster(text)
     return 'value' in parsed ? masterFrom(parsed.value) : { why: `Cannot use "${path}": ${parsed.rule}` }
   } catch (cause) {
@@ -45,6 +46,8 @@ export const openMaster = (place: MasterPlace): OpenedMaster => {
     throw cause
   }
 }
+
+const missingRemedy = 'Put it back, or remove all webhooks: then the service makes a new one.'
 
 const masterFrom = (master: Uint8Array): Master => {
   const derive = (message: string): Buffer => createHmac('sha256', master).update(message).digest()
@@ -73,8 +76,8 @@ const readMaster = (path: string): string | null => {
 }
 
 /** The last step gives the file its name, so a kill leaves no half of a master. */
-const makeMaster = (path: string, { dataDir, bytes }: MasterPlace): string => {
-  const text = `${Buffer.from(bytes(webhookMasterBytes)).toString('base64')}\n`
+const makeMaster = (path: string, newBytes: NonNullable<MasterPlace['newBytes']>): string => {
+  const text = `${Buffer.from(newBytes(webhookMasterBytes)).toString('base64')}\n`
   const written = `${path}.new`
   const file = openFolderFile(written, 'replace')
   try {
@@ -84,6 +87,6 @@ const makeMaster = (path: string, { dataDir, bytes }: MasterPlace): string => {
     closeSync(file)
   }
   renameSync(written, path)
-  syncPath(dataDir)
+  syncPath(dirname(path))
   return text
 }

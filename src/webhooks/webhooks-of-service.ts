@@ -14,12 +14,12 @@ export const webhooksOf = (
 ): WebhookParts => ({
   node: nodeName,
   sendsWaiting,
-  master: () =>
+  master: ({ mayMake }) =>
     openMaster({
       given: webhooks.master,
       dataDir,
       hasEmbeddedLog: eventStore === null,
-      bytes: (count) => systemEntropy.bytes(count),
+      newBytes: mayMake ? (count) => systemEntropy.bytes(count) : null,
     }),
   send: signedSender({ privateAddresses: webhooks.privateAddresses }, version),
   wordsOf: (line, keyLabel) => textOf(lineSentence(line, { keyLabel: () => keyLabel })),

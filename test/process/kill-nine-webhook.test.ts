@@ -18,7 +18,7 @@ const WEBHOOK_MASTER = Buffer.from(given).toString('base64')
 /** With one record that is not sent yet. Returns the id of its message. */
 const prepare = async (dataDir: string, url: string): Promise<string> => {
   const log = await openLogOf(dataDir)
-  const master = () => openMaster({ given, dataDir, hasEmbeddedLog: true, bytes: systemEntropy.bytes })
+  const master = () => openMaster({ given, dataDir, hasEmbeddedLog: true, newBytes: null })
   const never = () => Promise.reject(new Error('nothing is sent'))
   const webhooks = { node: 'test', sendsWaiting: false, master, send: never, wordsOf: () => '' }
   const core = await openCore({ log, clock: systemClock, entropy: systemEntropy, webhooks })

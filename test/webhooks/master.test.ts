@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Master, masterFileName, openMaster } from '../../src/webhooks/master.ts'
+import { type Master, type MasterPlace, masterFileName, openMaster } from '../../src/webhooks/master.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
 let path: string
 
 const ones = (count: number): Uint8Array => new Uint8Array(count).fill(1)
-const opened = (given: Uint8Array | null = null, hasEmbeddedLog = true) =>
-  openMaster({ given, dataDir: folder.path, hasEmbeddedLog, bytes: ones })
+const opened = (given: Uint8Array | null = null, changed: Partial<MasterPlace> = {}) =>
+  openMaster({ given, dataDir: folder.path, hasEmbeddedLog: true, newBytes: ones, ...changed })
 const master = (given: Uint8Array | null = null): Master => {
   const found = opened(given)
   if ('why' in found) throw new Error(found.why)
@@ -50,7 +50,12 @@ describe('openMaster()', () => {
   })
 
   test('makes no file with EventStoreDB, where nodes would differ', () => {
-    expect(opened(null, false)).toEqual({ why: expect.stringContaining('WEBHOOK_MASTER_FILE') })
+    expect(opened(null, { hasEmbeddedLog: false })).toEqual({ why: expect.stringContaining('WEBHOOK_MASTER_FILE') })
+    expect(existsSync(path)).toBe(false)
+  })
+
+  test('makes no file while webhooks have the master that is missing', () => {
+    expect(opened(null, { newBytes: null })).toEqual({ why: expect.stringContaining('There is no file') })
     expect(existsSync(path)).toBe(false)
   })
 

@@ -82,23 +82,29 @@ export class WebhookDeliveries {
 
   figures(): CoreFigures['webhooks'] {
     const queues = [...this.#senders.values()].map(({ queue }) => queue)
-    const failing = queues.filter(({ failingSinceMs }) => failingSinceMs !== null).length
+    const failing = queues.filter((queue) => queue.failingSinceMs !== null || !this.#sendsTo(queue.webhook)).length
     return { waiting: queues.reduce((sum, { waiting }) => sum + waiting, 0), failing }
   }
 
-  /** Asked in each heartbeat, so a file that cannot be read is tried only now and then. */
-  master(): OpenedMaster {
-    const { beat } = this.#context
-    if (this.#master === null || ('why' in this.#master.opened && beat - this.#master.beat >= masterEveryBeats)) {
-      this.#master = { opened: this.parts?.master() ?? noParts, beat }
-    }
-    return this.#master.opened
+  /** For a new webhook. Without the master of the others, a new one would leave their messages unsent without a word. */
+  masterToMake(): OpenedMaster {
+    return this.#open({ mayMake: this.settings.list().length === 0 })
   }
 
+  /** Asked in each heartbeat. So a file that is missing, or another one, is read again only now and then. */
   secretOf({ webhookId, masterId }: Webhook): ReturnType<Webhooks['secretOf']> {
-    const opened = this.master()
+    const known = this.#master
+    const isRight = known !== null && 'id' in known.opened && known.opened.id === masterId
+    const isNew = known !== null && this.#context.beat - known.beat < masterEveryBeats
+    const opened = isRight || isNew ? known.opened : this.#open({ mayMake: false })
     if ('why' in opened) return opened
     return opened.id === masterId ? { secret: opened.secretOf(webhookId) } : { why: otherMaster }
+  }
+
+  #open(how: { readonly mayMake: boolean }): OpenedMaster {
+    const opened = this.parts?.master(how) ?? noParts
+    this.#master = { opened, beat: this.#context.beat }
+    return opened
   }
 
   test(webhookId: string, asker: Asker): Promise<Outcome<Delivery, CommandRefusal>> {
@@ -113,6 +119,10 @@ export class WebhookDeliveries {
     if (this.#damaged.has(webhook.webhookId)) return damagedDeliveries
     const secret = this.secretOf(webhook)
     return 'why' in secret ? secret.why : null
+  }
+
+  #sendsTo(webhook: Webhook): boolean {
+    return this.#isLoaded && this.parts?.sendsWaiting === true && this.#whyNot(webhook) === null
   }
 
   hear(items: readonly LogItem[]): void {
@@ -132,14 +142,10 @@ export class WebhookDeliveries {
   onBeat(overdue: number): void {
     this.settings.answerOverdue(overdue)
     const { beat } = this.#context
-    if (this.parts === null) return
-    if (!this.#isLoaded && beat % (loadEveryMs / heartbeatMs) === 1)
+    // A command that needs webhooks loads them by itself.
+    if (!this.#isLoaded && this.parts?.sendsWaiting === true && beat % (loadEveryMs / heartbeatMs) === 1)
       void this.load().catch((error) => this.#report(error))
-    for (const sender of this.#senders.values()) {
-      sender.onBeat({
-        sendsWaiting: this.#isLoaded && this.parts.sendsWaiting && this.#whyNot(sender.queue.webhook) === null,
-      })
-    }
+    for (const sender of this.#senders.values()) sender.onBeat({ sendsWaiting: this.#sendsTo(sender.queue.webhook) })
   }
 
   abort(): void {

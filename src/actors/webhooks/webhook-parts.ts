@@ -25,8 +25,8 @@ export type WebhookParts = {
   readonly node: string
   /** False: the process ends soon, so it sends only tests. */
   readonly sendsWaiting: boolean
-  /** Called again from time to time until it gives a master. */
-  readonly master: () => WebhookMaster | { readonly why: string }
+  /** Called again from time to time until it gives the one that is needed. `mayMake`: a new one will do. */
+  readonly master: (how: { readonly mayMake: boolean }) => WebhookMaster | { readonly why: string }
   /** Ends within `attemptMsMax`. Rejects only for a bug. */
   readonly send: (sending: Sending) => Promise<Sent>
   /** Says what needs attention, without a full stop. */

@@ -18,7 +18,7 @@ export const createWebhooks = ({ entropy, log }: ActorContext, webhooks: Webhook
     status: (webhookId) => webhooks.status(webhookId),
 
     why: () => {
-      const master = webhooks.master()
+      const master = webhooks.masterToMake()
       return 'why' in master ? master.why : null
     },
 
@@ -62,7 +62,7 @@ const decideSet = (
   if (!checked.ok) return checked
   if (before === null && settings.list().length >= webhooksMax)
     return refused({ kind: 'too_many_webhooks', webhooksMax })
-  const master = before === null ? webhooks.master() : { id: before.masterId }
+  const master = before === null ? webhooks.masterToMake() : { id: before.masterId }
   if ('why' in master) return refused({ kind: 'no_webhook_secret', why: master.why })
   const data = { webhookId, url: checked.value, kinds: [...new Set(kinds)], masterId: master.id }
   return done({ type: 'WebhookSet', data })

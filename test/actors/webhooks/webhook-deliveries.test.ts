@@ -5,7 +5,12 @@ import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
-import { deliveriesStream, nodesAttentionStream } from '../../../src/domain/stream-names.ts'
+import {
+  attentionRestsStream,
+  deliveriesStream,
+  nodesAttentionStream,
+  webhooksStream,
+} from '../../../src/domain/stream-names.ts'
 import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
@@ -531,10 +536,30 @@ test('damaged deliveries of one webhook do not hold up the others', async () => 
   expect(await webhooks.deliveries(webhook.webhookId, { before: null })).toEqual({ deliveries: [], before: null })
 })
 
-test('a command sends only tests', async () => {
+test('monitoring counts the webhooks of a node that cannot begin', async () => {
+  await nodes.pass(1_000)
+  expect(first.core.figures().webhooks.failing).toBe(0)
+  const next = await nodes.open('next', {}, withDamage(nodes.cluster.log, attentionRestsStream))
+  await nodes.pass(minuteMs)
+  expect(next.core.figures().webhooks.failing).toBe(1)
+})
+
+test('a command reads nothing of webhooks by itself, and sends only tests', async () => {
   nodes.kill(first)
   await nodes.record()
-  const command = await nodes.open('command', { sendsWaiting: false })
+  const { log } = nodes.cluster
+  const read: string[] = []
+  const watched: EventLog = {
+    ...passingLog(log),
+    read: (name, options) => {
+      read.push(name)
+      return log.read(name, options)
+    },
+  }
+  const command = await nodes.open('command', { sendsWaiting: false }, watched)
+  await nodes.pass(15_000)
+  expect(read).not.toContain(webhooksStream)
+  await command.core.webhooks.load()
   await nodes.pass(minuteMs)
   expect(nodes.sent).toEqual([])
   expect(await command.schedule.until(command.core.webhooks.test(webhook.webhookId, asker))).toMatchObject({ ok: true })

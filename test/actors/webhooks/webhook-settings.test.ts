@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import type { WebhookParts } from '../../../src/actors/webhooks/webhook-parts.ts'
 import { webhooksMax } from '../../../src/domain/attention/webhook.ts'
 import { webhooksStream } from '../../../src/domain/stream-names.ts'
 import { WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
@@ -101,6 +102,49 @@ test('a master that cannot be read is tried again, but not in each heartbeat', a
   expect(tries).toBe(2)
   await nodes.pass(15_000)
   expect([tries, nodes.sent]).toEqual([3, [id]])
+})
+
+describe('a master whose file', () => {
+  let file: string | null
+  const master: WebhookParts['master'] = ({ mayMake }) => {
+    if (mayMake) file ??= 'made'
+    const id = file
+    return id === null ? { why: 'No file.' } : { id, secretOf: () => `whsec_${id}` }
+  }
+  const input = { webhookId: null, url: 'https://example.org', kinds: [] }
+
+  beforeEach(async () => {
+    file = null
+    nodes.kill(first)
+    first = await nodes.open('next', { master })
+    expect(first.core.webhooks.why()).toBe(null)
+    expect(await nodes.set(first)).toMatchObject({ masterId: 'made' })
+  })
+
+  test.each([null, 'other'])('is %p after a restart is used again when it was put back', async (found) => {
+    file = found
+    nodes.kill(first)
+    const next = await nodes.open('next', { master })
+    const id = await nodes.record()
+    await nodes.pass(15_000)
+    expect([nodes.sent, next.core.figures().webhooks.failing]).toEqual([[], 1])
+    file = 'made'
+    await nodes.pass(12_000)
+    expect([nodes.sent, next.core.figures().webhooks.failing]).toEqual([[id], 0])
+  })
+
+  test('is lost is not made again while there are webhooks', async () => {
+    file = null
+    nodes.kill(first)
+    first = await nodes.open('next', { master })
+    await nodes.pass(10_000)
+    const refusal = { kind: 'no_webhook_secret', why: 'No file.' }
+    expect(await refusalOf(first.core.webhooks.set(input, asker))).toEqual(refusal)
+    expect([file, first.core.webhooks.why()]).toEqual([null, 'No file.'])
+    for (const { webhookId } of first.core.webhooks.list())
+      await first.schedule.until(first.core.webhooks.remove(webhookId, asker))
+    expect(await first.schedule.until(first.core.webhooks.set(input, asker))).toMatchObject({ ok: true })
+  })
 })
 
 test('the log has no secret', async () => {

@@ -32,7 +32,7 @@ const receiver = Bun.serve({
 beforeAll(async () => {
   const [log, clock] = [await openFreshLog(), manualClock()]
   await addOperators(log, clock.now())
-  const place = { given: new Uint8Array(32), dataDir: '', hasEmbeddedLog: true, bytes: () => new Uint8Array() }
+  const place = { given: new Uint8Array(32), dataDir: '', hasEmbeddedLog: true, newBytes: () => new Uint8Array() }
   const webhooks = {
     node: 'node-1',
     sendsWaiting: true,
