@@ -1,5 +1,5 @@
 /** The body of a message to a webhook (docs/protocol.md, "Webhooks"). */
-import { instantText } from '../calendar.ts'
+import { instantText, secondText } from '../calendar.ts'
 import type { EventData } from '../events.ts'
 import type { AttentionKind, AttentionLine } from './attention-lines.ts'
 
@@ -11,6 +11,7 @@ export type MessageParts = {
   readonly data: Pick<EventData<'AttentionChanged'>, 'cellar' | 'began' | 'ended' | 'more'>
   /** Empty: all. */
   readonly kinds: readonly AttentionKind[]
+  /** Such a line is not told when it begins. Its end is: its beginning can have been told before the rest. */
   readonly isAtRest: (line: AttentionLine) => boolean
   /** Without a full stop. */
   readonly wordsOf: (line: AttentionLine) => string
@@ -20,16 +21,18 @@ export type MessageParts = {
 /** `null`: nothing that the webhook is told of. */
 export const messageBody = (parts: MessageParts): string | null => {
   const { recordedAt, data, kinds, isAtRest, wordsOf, cellarTitle } = parts
-  const isTold = (line: AttentionLine): boolean => (kinds.length === 0 || kinds.includes(line.kind)) && !isAtRest(line)
-  const began = data.began.filter(isTold)
-  const ended = data.ended.filter(isTold)
+  const isWanted = ({ kind }: AttentionLine): boolean => kinds.length === 0 || kinds.includes(kind)
+  const began = data.began.filter((line) => isWanted(line) && !isAtRest(line))
+  const ended = data.ended.filter(isWanted)
   if (began.length + ended.length === 0) return null
   const said = [
     ...began.map((line) => `${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
     ...ended.map((line) => `${placeOf(line, cellarTitle)}: it is over: ${wordsOf(line)}.`),
   ]
   const others = said.length - linesSaidMax
-  const text = [...said.slice(0, linesSaidMax), ...(others > 0 ? [`And ${others} more.`] : [])].join('\n')
+  const lines = [...said.slice(0, linesSaidMax), ...(others > 0 ? [`And ${others} more.`] : [])].join('\n')
+  // A message that failed can arrive after a newer one.
+  const text = `${lines} (${secondText(recordedAt).replace('T', ' ').replace('Z', ' UTC')})`
   const lineOf = (line: AttentionLine) => ({ ...factsOf(line), text: wordsOf(line) })
   return JSON.stringify({
     type: 'attention.changed',

@@ -80,7 +80,10 @@ test('a rack that stops, and its return, are sent at once', async () => {
   await pass(nodes, 5 * minuteMs, each)
   expect(await changesIn(log)).toHaveLength(2)
   const told = requests.map(({ body }) => JSON.parse(body).data.text)
-  expect(told).toEqual(['wine-berlin: silent rack-2.', 'wine-berlin: it is over: silent rack-2.'])
+  expect(told).toEqual([
+    expect.stringMatching(/^wine-berlin: silent rack-2\. \(2026-/),
+    expect.stringMatching(/^wine-berlin: it is over: silent rack-2\. \(2026-/),
+  ])
   const recordedAts = requests.map(({ body }) => Date.parse(JSON.parse(body).timestamp))
   for (const [at, { atMs }] of requests.entries()) expect(atMs - (recordedAts[at] ?? 0)).toBeLessThan(6_000)
   for (const node of nodes) await node.stop()
