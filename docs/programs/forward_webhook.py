@@ -15,6 +15,7 @@ import os
 import smtplib
 import ssl
 import sys
+import threading
 import time
 import urllib.request
 from collections import OrderedDict
@@ -24,7 +25,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 BODY_BYTES_MAX = 1_000_000
 AGE_S_MAX = 300
 DONE_MAX = 10_000
-# Cellarbook waits 15 s for an answer.
+# Of each step. Cellarbook waits 15 s for an answer.
 TIMEOUT_S = 4
 
 
@@ -76,6 +77,8 @@ class Forwarder(BaseHTTPRequestHandler):
     # A message comes again, with its id, if Cellarbook has missed the answer, or if one of the ways has failed.
     done: OrderedDict = OrderedDict()
     timeout = 10
+    # Cellarbook does not wait as long as a slow mail server can take. Then the same message comes again meanwhile.
+    one_at_a_time = threading.Lock()
 
     def do_POST(self) -> None:
         length = self.headers.get("content-length", "")
@@ -85,7 +88,8 @@ class Forwarder(BaseHTTPRequestHandler):
         if not is_signed(self.secret, self.headers, body):
             return self.answer(401, "the signature is wrong, or older than five minutes")
         text = json.loads(body)["data"]["text"]
-        faults = [fault for name, send in WAYS.items() if name in os.environ for fault in self.forward(name, send, text)]
+        with self.one_at_a_time:
+            faults = [fault for name, send in WAYS.items() if name in os.environ for fault in self.forward(name, send, text)]
         if faults:
             return self.answer(502, "; ".join(faults))
         self.answer(200, "forwarded")

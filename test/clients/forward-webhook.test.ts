@@ -31,6 +31,8 @@ type Ways = {
   /** What arrived, each as a name and a text. */
   readonly arrived: string[]
   slackStatus: number
+  /** Slack answers when it has resolved. */
+  beforeSlackAnswers: () => Promise<unknown>
   close(): void
 }
 
@@ -42,6 +44,7 @@ const openWays = async (): Promise<Ways> => {
     fetch: async (request) => {
       const { pathname } = new URL(request.url)
       arrived.push(`${pathname} ${await request.text()}`)
+      if (pathname === '/slack') await ways.beforeSlackAnswers()
       return new Response(null, { status: pathname === '/slack' ? ways.slackStatus : 200 })
     },
   })
@@ -77,6 +80,7 @@ const openWays = async (): Promise<Ways> => {
     },
     arrived,
     slackStatus: 200,
+    beforeSlackAnswers: async () => {},
     close: () => {
       web.stop(true)
       mail.close()
@@ -148,5 +152,22 @@ describe.skipIf(python === null)('docs/programs/forward_webhook.py', () => {
     ways.slackStatus = 200
     expect((await send(port)).status).toBe(200)
     expect(ways.arrived.map((one) => one.split(' ')[0])).toEqual(['/mail', '/slack', '/cellar', '/slack'])
+  })
+
+  test('sends a message once if it comes again before the first time has ended', async () => {
+    const [reached, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    ways.beforeSlackAnswers = () => {
+      reached.resolve()
+      return answer.promise
+    }
+    const port = await start()
+    const first = send(port)
+    await reached.promise
+    const second = send(port)
+    // Answered after the second has come.
+    expect((await send(port, { atMs: 0 })).status).toBe(401)
+    answer.resolve()
+    expect([(await first).status, (await second).status]).toEqual([200, 200])
+    expect(ways.arrived.map((one) => one.split(' ')[0])).toEqual(['/mail', '/slack', '/cellar'])
   })
 })
