@@ -177,7 +177,8 @@ const whyByCode: Readonly<Record<string, string>> = {
 
 const shownAnswer = (bytes: Buffer): string =>
   withoutSecrets(new TextDecoder().decode(bytes))
-    .replace(/[\s\p{Cc}]+/gu, ' ')
+    // Characters without a width could reverse the text around them.
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
     .slice(0, webhookAnswerCharsMax)
     .toWellFormed()

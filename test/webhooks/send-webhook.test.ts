@@ -77,7 +77,7 @@ afterEach(() => {
 
 describe('sendWebhook()', () => {
   test('sends one request with its headers, and returns the answer on one line', async () => {
-    const listener = await answering('HTTP/1.1 202 Accepted\r\ncontent-length: 12\r\n\r\nthank\r\n you\n')
+    const listener = await answering('HTTP/1.1 202 Accepted\r\ncontent-length: 15\r\n\r\nthank\r\n \u202eyou\n')
     const sent = await send(`http://127.0.0.1:${listener.port}/a?b=c`)
     expect(sent).toEqual({ status: 202, answer: 'thank you', why: null, tookMs: expect.any(Number) })
     const [line, ...headers] = listener.heard().split('\r\n')
