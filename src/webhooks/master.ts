@@ -5,19 +5,12 @@
 import { createHmac } from 'node:crypto'
 import { closeSync, fsyncSync, readSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { OpenedMaster, WebhookMaster } from '../actors/webhooks/webhook-parts.ts'
 import { isSystemError } from '../domain/error-message.ts'
 import { syncPath } from '../log/backup/backup-files.ts'
 import { openFolderFile } from '../log/folder-file.ts'
 import { parseWebhookMaster, webhookMasterBytes } from '../variables.ts'
 import { secretFrom } from './signature.ts'
-
-export type Master = {
-  /** Nodes with equal ids have equal masters. Tells nothing of the master. */
-  readonly id: string
-  secretOf(webhookId: string): string
-}
-
-export type OpenedMaster = Master | { readonly why: string }
 
 export type MasterPlace = {
   /** From the configuration. `null`: the file in the data folder, which only an embedded log has. */
@@ -49,7 +42,7 @@ export const openMaster = (place: MasterPlace): OpenedMaster => {
 
 const missingRemedy = 'Put it back, or remove all webhooks: then the service makes a new one.'
 
-const masterFrom = (master: Uint8Array): Master => {
+const masterFrom = (master: Uint8Array): WebhookMaster => {
   const derive = (message: string): Buffer => createHmac('sha256', master).update(message).digest()
   return {
     id: derive('id').toString('hex').slice(0, 8),

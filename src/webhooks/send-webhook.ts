@@ -4,6 +4,7 @@
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import type { Sent } from '../actors/webhooks/webhook-parts.ts'
 import { hostOf, loopbackOf } from '../domain/attention/webhook-url.ts'
 import { withoutSecrets } from '../domain/text.ts'
 import { webhookAnswerBytesMax, webhookAnswerCharsMax, webhookMsMax } from '../limits.ts'
@@ -17,15 +18,6 @@ export type WebhookRequest = {
   readonly body: string
   /** Ends the request, and closes its connection. */
   readonly signal?: AbortSignal
-}
-
-export type Sent = {
-  /** `null`: no answer came. */
-  readonly status: number | null
-  /** Its first characters, on one line. */
-  readonly answer: string | null
-  readonly why: string | null
-  readonly tookMs: number
 }
 
 export type SendSettings = {

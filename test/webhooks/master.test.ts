@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Master, type MasterPlace, masterFileName, openMaster } from '../../src/webhooks/master.ts'
+import type { WebhookMaster } from '../../src/actors/webhooks/webhook-parts.ts'
+import { type MasterPlace, masterFileName, openMaster } from '../../src/webhooks/master.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
@@ -10,7 +11,7 @@ let path: string
 const ones = (count: number): Uint8Array => new Uint8Array(count).fill(1)
 const opened = (given: Uint8Array | null = null, changed: Partial<MasterPlace> = {}) =>
   openMaster({ given, dataDir: folder.path, hasEmbeddedLog: true, newBytes: ones, ...changed })
-const master = (given: Uint8Array | null = null): Master => {
+const master = (given: Uint8Array | null = null): WebhookMaster => {
   const found = opened(given)
   if ('why' in found) throw new Error(found.why)
   return found

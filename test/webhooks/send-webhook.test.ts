@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import type { Sent } from '../../src/actors/webhooks/webhook-parts.ts'
 import { webhookAnswerCharsMax, webhookMsMax } from '../../src/limits.ts'
-import { type SendSettings, type Sent, sendWebhook, type WebhookRequest } from '../../src/webhooks/send-webhook.ts'
+import { type SendSettings, sendWebhook, type WebhookRequest } from '../../src/webhooks/send-webhook.ts'
 import { type Certificate, selfSigned } from '../support/certificate.ts'
 import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-schedule.ts'
 

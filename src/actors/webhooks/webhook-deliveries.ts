@@ -11,7 +11,7 @@ import type { ActorContext } from '../actor-context.ts'
 import type { AttentionRecords } from '../attention/attention-records.ts'
 import type { Asker, CoreFigures, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
 import { deliveryOf, emptyIfDamaged } from './delivery-history.ts'
-import type { WebhookParts } from './webhook-parts.ts'
+import type { OpenedMaster, WebhookParts } from './webhook-parts.ts'
 import { type SenderParts, WebhookSender } from './webhook-sender.ts'
 import { WebhookSettings } from './webhook-settings.ts'
 
@@ -19,8 +19,6 @@ const recordsPerRead = 100
 /** After an outage of the log. */
 const loadEveryMs = 5_000
 const masterEveryBeats = 10_000 / heartbeatMs
-
-type OpenedMaster = ReturnType<WebhookParts['master']>
 
 type Parts = {
   /** `null`: this process has no webhooks. */

@@ -118,6 +118,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   actors: ['asked', 'derived', 'parameters'],
   facts: ['actors', 'derived', 'port', 'views'],
   'password judge': ['actors'],
+  webhooks: ['actors'],
   http: ['asked', 'derived', 'parameters'],
   cli: ['derived'],
   export: ['derived'],
