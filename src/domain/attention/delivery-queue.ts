@@ -130,8 +130,8 @@ export class DeliveryQueue {
 
   /** Fewest attempts first, then the oldest. So a message that always fails does not hold up the others. */
   next({ beat, nowMs }: Heard): Message | null {
-    for (const message of this.#waiting.values()) if (message.atMs < nowMs - messageKeptMs) this.#giveUp(message)
     if (beat < this.#pausedToBeat) return null
+    for (const message of this.#waiting.values()) if (message.atMs < nowMs - messageKeptMs) this.#giveUp(message)
     let next: Waiting | null = null
     for (const message of this.#waiting.values()) {
       if (this.#isTurn(message, beat) && (next === null || this.#isBefore(message, next))) next = message

@@ -3,8 +3,6 @@ import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
 import { attemptMsMax } from '../../../src/actors/webhooks/webhook-sender.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
-import type { RecordedEvent } from '../../../src/domain/events.ts'
-import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
 import {
   attentionRestsStream,
   deliveriesStream,
@@ -12,7 +10,14 @@ import {
   webhooksStream,
 } from '../../../src/domain/stream-names.ts'
 import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
-import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
+import {
+  broken,
+  changedBy,
+  fromCheckpoint,
+  ok,
+  WebhookCluster,
+  type WebhookNode,
+} from '../../support/attention/webhook-nodes.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
@@ -29,18 +34,6 @@ beforeEach(async () => {
   first = await nodes.open('first')
   webhook = await nodes.set(first)
 })
-
-const changedBy = (log: EventLog, change: (event: RecordedEvent) => RecordedEvent | null): EventLog => {
-  const changed = (events: readonly RecordedEvent[]) => events.flatMap((event) => change(event) ?? [])
-  return {
-    ...passingLog(log),
-    read: async (name, options) => changed(await log.read(name, options)),
-    subscribe: (options, subscriber) => {
-      const onEvents = (items: readonly LogItem[]) => subscriber.onEvents(changed(eventsOfItems(items)))
-      return log.subscribe(options, { ...subscriber, onEvents })
-    },
-  }
-}
 
 /** As an older version reads the first record of the stream. */
 const withUnreadable = (log: EventLog, stream: string): EventLog =>
@@ -357,10 +350,7 @@ describe('a restart', () => {
     const ids = [await nodes.record(), await nodes.record()]
     await nodes.pass(15_000)
     const position = (await log.readAll({ direction: 'backwards', limit: 1 }))[0]?.position ?? 0
-    // As with a checkpoint: the subscription has no old records.
-    const young = changedBy(log, (event) =>
-      event.stream.startsWith('attention') && event.position <= position ? null : event,
-    )
+    const young = fromCheckpoint(log, position)
     const read: EventLog['read'] = async (name, options) => {
       const page = await log.read(name, options)
       if (name === stream) await promise
@@ -384,6 +374,25 @@ describe('a restart', () => {
     await nodes.open('next')
     await nodes.pass(minuteMs)
     expect([nodes.sent, await recordsOf()]).toEqual([[], []])
+  })
+
+  test('sends nothing before it knows what is at rest', async () => {
+    await nodes.restLine({ kind: 'silent', rack: 'A' }, nodes.cluster.clock.now() + dayMs)
+    nodes.kill(first)
+    const { log } = nodes.cluster
+    const position = (await log.readAll({ direction: 'backwards', limit: 1 }))[0]?.position ?? 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const read: EventLog['read'] = async (name, options) => {
+      if (name === attentionRestsStream) await promise
+      return log.read(name, options)
+    }
+    await nodes.open('next', {}, { ...fromCheckpoint(log, position), read })
+    await nodes.pass(5_000)
+    await nodes.record([{ rack: 'A' }])
+    await nodes.pass(minuteMs)
+    resolve()
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([])
   })
 
   test('keeps the pause of a webhook that fails', async () => {
@@ -468,6 +477,17 @@ describe('an outage of the log', () => {
     await nodes.pass(2 * minuteMs)
     expect(nodes.sent).toEqual([id])
     expect(await recordsOf()).toEqual(['begun 1', 'delivered 1'])
+  })
+
+  test('is met once in a while, not in each heartbeat', async () => {
+    await nodes.record()
+    await nodes.pass(9_000)
+    for (let nth = 1; nth <= 60; nth += 1) first.faults.failAppend({ fault: 'not_written', nth })
+    const before = first.faults.appends
+    await nodes.pass(20_000)
+    const tries = first.faults.appends - before
+    expect(tries).toBeGreaterThan(2)
+    expect(tries).toBeLessThan(6)
   })
 
   test('at the start delays what waits', async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import type { WebhookParts } from '../../../src/actors/webhooks/webhook-parts.ts'
 import { webhooksMax } from '../../../src/domain/attention/webhook.ts'
 import { webhooksStream } from '../../../src/domain/stream-names.ts'
-import { WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
+import { fromCheckpoint, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
 import { asker, typesOf } from '../../support/two-nodes.ts'
 
 let nodes: WebhookCluster
@@ -74,18 +74,39 @@ describe('set() refuses', () => {
 })
 
 test('set() on two nodes at once keeps both webhooks', async () => {
+  await nodes.set(first)
   const second = await nodes.open('second')
-  await Promise.all([nodes.set(first), nodes.set(second)])
+  await second.core.webhooks.load()
+  const held = first.faults.hold('before')
+  const delayed = nodes.set(first)
+  await first.schedule.quiet()
+  await nodes.set(second)
+  held.release()
+  await delayed
   await nodes.pass(1_000)
-  expect(second.core.webhooks.list()).toHaveLength(2)
+  expect(second.core.webhooks.list()).toHaveLength(3)
   expect(first.core.webhooks.list()).toEqual(second.core.webhooks.list())
+})
+
+test('a node that hears of a new webhook first reads the others, too', async () => {
+  const { log } = nodes.cluster
+  const made = await nodes.set(first)
+  const position = (await log.readAll({ direction: 'backwards', limit: 1 }))[0]?.position ?? 0
+  const next = await nodes.open('next', {}, fromCheckpoint(log, position))
+  const another = await nodes.set(first)
+  next.late.deliver()
+  await next.core.webhooks.load()
+  expect(next.core.webhooks.list()).toEqual([made, another])
 })
 
 test('the secret is that of the master, and of no other master', async () => {
   const made = await nodes.set(first)
   expect(first.core.webhooks.secretOf(made)).toEqual({ secret: `whsec_${made.webhookId}` })
   const other = await nodes.open('other', { master: () => ({ id: 'other', secretOf: () => 'wrong' }) })
+  await other.core.webhooks.load()
   expect(other.core.webhooks.secretOf(made)).toHaveProperty('why')
+  const changed = await other.schedule.until(other.core.webhooks.set({ ...made, kinds: ['silent'] }, asker))
+  expect(changed).toMatchObject({ ok: true, value: { kinds: ['silent'], masterId: made.masterId } })
 })
 
 test('a master that cannot be read is tried again, but not in each heartbeat', async () => {

@@ -4,8 +4,11 @@ import type { Sending, Sent, WebhookParts } from '../../../src/actors/webhooks/w
 import type { AttentionLine, LineScope } from '../../../src/domain/attention/attention-lines.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
+import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
 import { attentionRestsStream, attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
 import { heartbeatMs } from '../../../src/limits.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { passingLog } from '../logs/passing-log.ts'
 import { asker, Cluster, cellar, type TestNode } from '../two-nodes.ts'
 
 export const ok: Sent = { status: 200, answer: 'thanks', why: null, tookMs: 12 }
@@ -23,9 +26,9 @@ export class WebhookCluster {
   /** False for a node that hears late of the records of others. */
   deliversTo: (node: WebhookNode) => boolean = () => true
   answer: (request: Request) => Promise<Sent> = async () => ok
-  /** The most requests at one time. */
+  /** The most requests at one time, without those of killed nodes. */
   mostAtOnce = 0
-  #underWay = 0
+  readonly #underWay = new Set<Request>()
   #lines = 0
 
   async open(name: string, parts: Partial<WebhookParts> = {}, log = this.cluster.log): Promise<WebhookNode> {
@@ -46,6 +49,7 @@ export class WebhookCluster {
   kill(node: WebhookNode): void {
     this.nodes.splice(this.nodes.indexOf(node), 1)
     node.faults.goAway()
+    for (const request of this.#underWay) if (request.node === node.name) this.#underWay.delete(request)
   }
 
   async pass(ms: number): Promise<void> {
@@ -113,12 +117,32 @@ export class WebhookCluster {
 
   async #send(request: Request): Promise<Sent> {
     this.requests.push(request)
-    this.#underWay += 1
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay)
+    this.#underWay.add(request)
+    request.signal.addEventListener('abort', () => this.#underWay.delete(request))
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay.size)
     try {
       return await this.answer(request)
     } finally {
-      this.#underWay -= 1
+      this.#underWay.delete(request)
     }
   }
 }
+
+/** `null` leaves an event out. */
+export const changedBy = (log: EventLog, change: (event: RecordedEvent) => RecordedEvent | null): EventLog => {
+  const changed = (events: readonly RecordedEvent[]) => events.flatMap((event) => change(event) ?? [])
+  return {
+    ...passingLog(log),
+    read: async (name, options) => changed(await log.read(name, options)),
+    subscribe: (options, subscriber) => {
+      const onEvents = (items: readonly LogItem[]) => subscriber.onEvents(changed(eventsOfItems(items)))
+      return log.subscribe(options, { ...subscriber, onEvents })
+    },
+  }
+}
+
+/** Its subscription has no records up to that position, as after a start from a checkpoint. */
+export const fromCheckpoint = (log: EventLog, position: number): EventLog => ({
+  ...changedBy(log, (event) => (event.stream.startsWith('attention') && event.position <= position ? null : event)),
+  read: (...args) => log.read(...args),
+})
