@@ -45,6 +45,8 @@ import type { WebhookParts } from './webhooks/webhook-parts.ts'
 export const requestWaitMsMax = 5_000
 export const expirySweepMs = 60_000
 const drainLookMs = 10
+/** To record how requests to webhooks have ended. */
+const abortedMsMax = 1_000
 
 export type Derived = {
   readonly store: DerivedStore
@@ -235,13 +237,18 @@ export class Node {
     this.context.isStopping = true
     void this.signInRecords.writeRefused()
     this.refusalRecords.writeAll()
+    await this.#untilIdle(drainMsMax - abortedMsMax)
     this.webhooks.abort()
-    for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
-      await this.context.pause(drainLookMs)
-    }
+    await this.#untilIdle(abortedMsMax)
     this.#stopActors()
     this.#unfollow()
     await this.derived?.store.stop()
+  }
+
+  async #untilIdle(msMax: number): Promise<void> {
+    for (let waitedMs = 0; waitedMs < msMax && !this.#isIdle; waitedMs += drainLookMs) {
+      await this.context.pause(drainLookMs)
+    }
   }
 
   #unfollow(): void {

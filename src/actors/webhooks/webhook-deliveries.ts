@@ -202,7 +202,7 @@ export class WebhookDeliveries {
     const webhook = this.settings.get(webhookId)
     const sender = this.#senders.get(webhookId)
     if (webhook === null) {
-      sender?.abort()
+      sender?.remove()
       this.#senders.delete(webhookId)
     } else if (sender !== undefined) sender.queue.change(webhook)
     else {

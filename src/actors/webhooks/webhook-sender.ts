@@ -2,7 +2,7 @@
  * Sends the messages of one webhook. A claim in its stream of deliveries comes before each request, with the exact revision of the
  * stream. So of several nodes only one sends (docs/decisions/037-webhooks.md).
  */
-import { DeliveryQueue, type Heard, type Message } from '../../domain/attention/delivery-queue.ts'
+import { type Claim, DeliveryQueue, type Heard, type Message } from '../../domain/attention/delivery-queue.ts'
 import type { Webhook } from '../../domain/attention/webhook.ts'
 import { testBody } from '../../domain/attention/webhook-message.ts'
 import type { Decided, EventData, NewEvent, RecordedEvent } from '../../domain/events.ts'
@@ -56,11 +56,12 @@ export class WebhookSender {
   #working: Promise<void> | null = null
   #sending: AbortController | null = null
   #outageToBeat = 0
+  #isRemoved = false
 
   constructor(context: ActorContext, webhook: Webhook, parts: SenderParts) {
     this.#context = context
     this.#parts = parts
-    this.queue = new DeliveryQueue(webhook)
+    this.queue = new DeliveryQueue(webhook, parts.node)
     this.#stream = deliveriesStream(webhook.webhookId)
   }
 
@@ -89,6 +90,7 @@ export class WebhookSender {
   }
 
   onBeat({ sendsWaiting }: { readonly sendsWaiting: boolean }): void {
+    this.#answerOverdueTest()
     if (this.#test === null && !sendsWaiting) return
     this.#working ??= this.#work(sendsWaiting).finally(() => {
       this.#working = null
@@ -103,10 +105,20 @@ export class WebhookSender {
     return promise
   }
 
-  /** The claim of a request under way stays. So the message is sent again later. */
   abort(): void {
     this.#sending?.abort()
     this.#endTest(refused({ kind: 'busy' }))
+  }
+
+  remove(): void {
+    this.#isRemoved = true
+    this.abort()
+  }
+
+  /** Why no request may begin any more. */
+  get #whyStopped(): string | null {
+    if (this.#isRemoved) return 'The webhook was removed.'
+    return this.#context.isStopping ? 'The node stopped.' : null
   }
 
   async #work(sendsWaiting: boolean): Promise<void> {
@@ -122,7 +134,7 @@ export class WebhookSender {
   /** False: there is nothing more to do now. */
   async #sendNext(sendsWaiting: boolean): Promise<boolean> {
     const { queue } = this
-    if (this.#context.isStopping || (this.#test === null && this.#context.beat < this.#outageToBeat)) return false
+    if (this.#whyStopped !== null || (this.#test === null && this.#context.beat < this.#outageToBeat)) return false
     if (queue.open !== null) return this.#takeOver()
     if (this.#test !== null) return this.#sendTest(this.#test)
     if (!sendsWaiting) return false
@@ -142,8 +154,8 @@ export class WebhookSender {
     const { entropy, clock } = this.#context
     const begun = this.#begun(`msg_${entropy.uuid()}`, null)
     const delivery = await this.#attempt(begun, { body: testBody(clock.now()), asker: test.asker })
-    if (delivery === null) return this.#isTestOverdue()
-    this.#endTest(done(delivery))
+    if (delivery === null) return false
+    if (this.#test === test) this.#endTest(done(delivery))
     return true
   }
 
@@ -164,22 +176,23 @@ export class WebhookSender {
     const { beat, log } = this.#context
     // Without the log, the other node could not record the end.
     if (!log.health().ok) queue.openSinceBeat = beat
-    if ((beat - queue.openSinceBeat) * heartbeatMs < takeoverMs) return this.#isTestOverdue()
+    if ((beat - queue.openSinceBeat) * heartbeatMs < takeoverMs) return false
     const { open } = queue
     if (open !== null && open !== 'unreadable') {
       const { messageId, attempt, node } = open
       const why = `Node ${node} stopped before it recorded the end.`
       const end = { ...this.#ended({ messageId, attempt }), outcome: 'unknown' as const, why }
-      if (!(await this.#append([{ type: 'DeliveryEnded', data: end }], systemAsker(this.#context)))) return false
+      const record = { type: 'DeliveryEnded' as const, data: end }
+      if ((await this.#append([record], systemAsker(this.#context))) === null) return false
     }
     queue.takeOver(beat)
     return true
   }
 
-  #isTestOverdue(): false {
+  /** Its records can wait for the event log for long. A request under way ends soon. */
+  #answerOverdueTest(): void {
     const waitedMs = (this.#context.beat - (this.#test?.sinceBeat ?? this.#context.beat)) * heartbeatMs
-    if (waitedMs >= testWaitMsMax) this.#endTest(refused({ kind: 'busy' }))
-    return false
+    if (waitedMs >= testWaitMsMax && this.#sending === null) this.#endTest(refused({ kind: 'busy' }))
   }
 
   /** `null`: another node has written first. */
@@ -187,49 +200,58 @@ export class WebhookSender {
     begun: Begun,
     { body, asker }: { readonly body: string; readonly asker: Asker },
   ): Promise<Delivery | null> {
-    const { passedMs, send } = this.#parts
-    const { webhook } = this.queue
+    const { passedMs } = this.#parts
     const beganMs = passedMs()
     const givenUp = this.queue.givenUp()
-    const claim = [
-      ...(givenUp === null ? [] : [{ type: 'DeliveryEnded' as const, data: givenUp }]),
-      { type: 'DeliveryBegun' as const, data: begun },
-    ]
-    if (!(await this.#append(claim, asker))) return null
+    const revision = await this.#append(
+      [
+        ...(givenUp === null ? [] : [{ type: 'DeliveryEnded' as const, data: givenUp }]),
+        { type: 'DeliveryBegun' as const, data: begun },
+      ],
+      asker,
+    )
+    const claim = revision === null ? null : this.queue.claimAt(revision)
+    if (claim === null) return null
     const isLate = passedMs() - beganMs > claimMsMax
-    const sent = isLate
-      ? lateClaim
-      : await this.#inTime((signal) => send({ webhook, messageId: begun.messageId, body, signal }))
-    // Whether the message has arrived is not known. After the start, the claim is taken over, and the message is sent again.
-    if (sent.status === null && this.#context.isStopping) return null
-    const { status, answer, tookMs } = sent
-    const isDelivered = status !== null && status >= 200 && status < 300
-    const why = isDelivered ? null : (sent.why ?? `The answer was ${status}.`)
-    const data = {
-      ...this.#ended(begun),
-      outcome: isDelivered ? ('delivered' as const) : ('failed' as const),
-      status,
-      answer,
-      why,
-      tookMs: Math.max(0, Math.round(tookMs)),
-    }
-    await this.#append([{ type: 'DeliveryEnded', data }], asker, { mustFinish: true })
-    const { last } = this.queue
-    return last === null || last.claim.messageId !== begun.messageId ? null : deliveryOf(last.claim, last.ended)
+    const sent = this.#whyStopped !== null || isLate ? lateClaim : await this.#send(claim, body)
+    return this.#end(claim, sent, asker)
   }
 
-  async #inTime(send: (signal: AbortSignal) => Promise<Sent>): Promise<Sent> {
+  async #send({ messageId }: Claim, body: string): Promise<Sent> {
     const { promise, resolve } = Promise.withResolvers<Sent>()
     const sending = new AbortController()
     this.#sending = sending
-    sending.signal.addEventListener('abort', () => resolve(noAnswer))
-    const forget = this.#context.schedule.after(attemptMsMax, () => sending.abort())
+    const forget = this.#context.schedule.after(attemptMsMax, () => {
+      sending.abort()
+      resolve(noAnswer)
+    })
+    const { webhook } = this.queue
     try {
-      return await Promise.race([send(sending.signal), promise])
+      return await Promise.race([this.#parts.send({ webhook, messageId, body, signal: sending.signal }), promise])
     } finally {
       forget()
       this.#sending = null
     }
+  }
+
+  /** Only while the claim is open: a node that has taken it over can be sending. `null`: it is not. */
+  async #end(claim: Claim, { status, answer, tookMs, why }: Sent, asker: Asker): Promise<Delivery | null> {
+    const isDelivered = status !== null && status >= 200 && status < 300
+    // Whether the message has arrived is not known.
+    const whyStopped = status === null ? this.#whyStopped : null
+    const data = {
+      ...this.#ended(claim),
+      outcome: isDelivered ? ('delivered' as const) : whyStopped === null ? ('failed' as const) : ('unknown' as const),
+      status,
+      answer,
+      why: isDelivered ? null : (whyStopped ?? why ?? `The answer was ${status}.`),
+      tookMs: Math.max(0, Math.round(tookMs)),
+    }
+    while (this.queue.claimAt(claim.revision) !== null) {
+      const revision = await this.#append([{ type: 'DeliveryEnded', data }], asker, { mustFinish: true })
+      if (revision !== null) return deliveryOf(claim, { ...data, atMs: this.#context.clock.now() })
+    }
+    return null
   }
 
   async #recordGivenUp(): Promise<false> {
@@ -238,21 +260,24 @@ export class WebhookSender {
     return false
   }
 
-  /** False: another node has written first. @throws Outage */
+  /** The revision of the last record. `null`: another node has written first. @throws Outage */
   async #append(
     records: readonly Decided<'DeliveryBegun' | 'DeliveryEnded'>[],
     asker: Asker,
     { mustFinish } = { mustFinish: false },
-  ): Promise<boolean> {
+  ): Promise<number | null> {
     const { clock, entropy } = this.#context
     const { revision } = this.queue
     const common = { recordedAt: clock.now(), metadata: askedBy(asker) }
     const events = records.map((record): NewEvent => ({ ...record, ...common, id: entropy.uuid() }))
     const append = { stream: this.#stream, expected: revision < 0 ? ('none' as const) : revision, events }
     const result = await appendUntilKnown(this.#context, append, { mustFinish })
-    if (result.outcome === 'conflict') await this.#catchUp()
-    else for (const event of result.events) this.#fold(event, { isOurs: true })
-    return result.outcome !== 'conflict'
+    if (result.outcome === 'conflict') {
+      await this.#catchUp()
+      return null
+    }
+    for (const event of result.events) this.#fold(event)
+    return revision + events.length
   }
 
   async #catchUp(): Promise<void> {
@@ -261,8 +286,8 @@ export class WebhookSender {
     })
   }
 
-  #fold(event: RecordedEvent, { isOurs } = { isOurs: false }): void {
-    if (event.revision > this.queue.revision) this.queue.fold(event, { ...this.#heard(), isOurs })
+  #fold(event: RecordedEvent): void {
+    if (event.revision > this.queue.revision) this.queue.fold(event, this.#heard())
   }
 
   #heard(): Heard {

@@ -41,6 +41,7 @@ export class DeliveryQueue {
   failingSinceMs: number | null = null
   last: { readonly claim: Claim; readonly ended: Ended } | null = null
   #webhook: Webhook
+  readonly #node: string
   readonly #waiting = new Map<string, Waiting>()
   readonly #attempts = new Map<string, number>()
   readonly #ended = new Set<string>()
@@ -53,8 +54,9 @@ export class DeliveryQueue {
   /** This node has made the last attempt. */
   #isOurs = false
 
-  constructor(webhook: Webhook) {
+  constructor(webhook: Webhook, node: string) {
     this.#webhook = webhook
+    this.#node = node
   }
 
   get webhook(): Webhook {
@@ -95,13 +97,18 @@ export class DeliveryQueue {
     this.#attempts.delete(id)
   }
 
-  fold(event: RecordedEvent, heard: Heard & { readonly isOurs?: boolean }): void {
+  /** The attempt under way, if it began with this record. */
+  claimAt(revision: number): Claim | null {
+    return this.open === null || this.open === 'unreadable' || this.open.revision !== revision ? null : this.open
+  }
+
+  fold(event: RecordedEvent, heard: Heard): void {
     this.revision = event.revision
     switch (event.type) {
       case 'DeliveryBegun':
         this.open = { ...event.data, revision: event.revision, beganMs: event.recordedAt }
         this.openSinceBeat = heard.beat
-        this.#isOurs = heard.isOurs === true
+        this.#isOurs = event.data.node === this.#node
         if (event.data.of !== null) this.#attempts.set(event.data.messageId, event.data.attempt)
         return
       case 'DeliveryEnded':
@@ -165,11 +172,12 @@ export class DeliveryQueue {
   }
 
   #foldEnd(ended: Ended, { beat, nowMs, chance }: Heard): void {
+    this.#endMessage(ended)
     const claim = this.open
+    if (claim === null || (claim !== 'unreadable' && !isEndOf(ended, claim))) return
     this.open = null
     this.#freeSinceBeat = beat
-    this.#endMessage(ended)
-    if (claim === null || claim === 'unreadable') return
+    if (claim === 'unreadable') return
     this.last = { claim, ended }
     if (ended.outcome === 'delivered') {
       this.#failures = 0
@@ -226,5 +234,8 @@ export class DeliveryQueue {
     }
   }
 }
+
+const isEndOf = (ended: Ended, claim: Claim): boolean =>
+  ended.messageId === claim.messageId && ended.attempt === claim.attempt
 
 const older = (a: Waiting, b: Waiting): Waiting => (b.atMs < a.atMs ? b : a)

@@ -25,6 +25,8 @@ export class WebhookCluster {
   readonly nodes: WebhookNode[] = []
   /** False for a node that hears late of the records of others. */
   deliversTo: (node: WebhookNode) => boolean = () => true
+  /** True for a log like EventStoreDB. SQLite publishes records before it answers the append. */
+  answersFirst = false
   answer: (request: Request) => Promise<Sent> = async () => ok
   /** The most requests at one time, without those of killed nodes. */
   mostAtOnce = 0
@@ -40,7 +42,16 @@ export class WebhookCluster {
       wordsOf: ({ kind, rack }) => `${kind} ${rack ?? ''}`.trim(),
       ...parts,
     }
-    const node = { ...(await this.cluster.open({ webhooks }, log)), name }
+    let node: WebhookNode | null = null
+    const ordered: EventLog = {
+      ...passingLog(log),
+      append: async (...args) => {
+        const result = await log.append(...args)
+        if (node !== null && !this.answersFirst && this.deliversTo(node)) node.late.deliver()
+        return result
+      },
+    }
+    node = { ...(await this.cluster.open({ webhooks }, ordered)), name }
     this.nodes.push(node)
     return node
   }
