@@ -27,7 +27,7 @@ export const messageBody = (parts: MessageParts): string | null => {
   if (began.length + ended.length === 0) return null
   const said = [
     ...began.map((line) => `${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
-    ...ended.map((line) => `${placeOf(line, cellarTitle)}: it is over: ${wordsOf(line)}.`),
+    ...ended.map((line) => `Resolved: ${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
   ]
   const others = said.length - linesSaidMax
   const lines = [...said.slice(0, linesSaidMax), ...(others > 0 ? [`And ${others} more.`] : [])].join('\n')

@@ -71,7 +71,7 @@ test('a record is sent once, with what began and ended', async () => {
     timestamp: '2026-03-01T12:00:00.000Z',
     data: {
       cellar,
-      text: 'wine-berlin: silent A.\nwine-berlin: it is over: key_expires. (2026-03-01 12:00:00 UTC)',
+      text: 'wine-berlin: silent A.\nResolved: wine-berlin: key_expires. (2026-03-01 12:00:00 UTC)',
       began: [{ kind: 'silent', since: '2026-03-01T12:00:00.000Z', rack: 'A', count: 12, text: 'silent A' }],
       ended: [{ kind: 'key_expires', since: '2026-03-01T12:00:00.000Z', key: '7Qp2mZ4k', text: 'key_expires' }],
       more: 0,

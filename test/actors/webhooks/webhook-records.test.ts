@@ -82,7 +82,7 @@ test('a rack that stops, and its return, are sent at once', async () => {
   const told = requests.map(({ body }) => JSON.parse(body).data.text)
   expect(told).toEqual([
     expect.stringMatching(/^wine-berlin: silent rack-2\. \(2026-/),
-    expect.stringMatching(/^wine-berlin: it is over: silent rack-2\. \(2026-/),
+    expect.stringMatching(/^Resolved: wine-berlin: silent rack-2\. \(2026-/),
   ])
   const recordedAts = requests.map(({ body }) => Date.parse(JSON.parse(body).timestamp))
   for (const [at, { atMs }] of requests.entries()) expect(atMs - (recordedAts[at] ?? 0)).toBeLessThan(6_000)
