@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import type { AttentionLine } from '../../../src/domain/attention/attention-lines.ts'
 import { type MessageParts, messageBody } from '../../../src/domain/attention/webhook-message.ts'
 
+/** When it was recorded. */
+const time = '(1970-01-01 00:00:00 UTC)'
 const line = (rack: string): AttentionLine => ({ kind: 'silent', sinceMs: 0, rack })
 const backupOld: AttentionLine = { kind: 'backup_old', sinceMs: 0, node: 'one', seenMs: 1 }
 
@@ -22,14 +24,19 @@ test('messageBody() says ten lines, and lists all', () => {
   const racks = Array.from({ length: 12 }, (_, at) => line(String(at)))
   const { text, began, more } = bodyOf(racks).data
   const said = text.split('\n')
-  expect([said.length, said[0], said[9], said[10]]).toEqual([11, 'Gin: silent 0.', 'Gin: silent 9.', 'And 2 more.'])
+  expect([said.length, said[0], said[9], said[10]]).toEqual([
+    11,
+    'Gin: silent 0.',
+    'Gin: silent 9.',
+    `And 2 more. ${time}`,
+  ])
   expect([began.length, more]).toEqual([12, 3])
   expect(bodyOf(racks.slice(0, 10)).data.text).not.toContain('more')
 })
 
 test('messageBody() names the node of a line, and hides what only nodes need', () => {
   const { text, began } = bodyOf([backupOld]).data
-  expect(text).toBe('Node one: backup_old.')
+  expect(text).toBe(`Node one: backup_old. ${time}`)
   expect(began).toEqual([{ kind: 'backup_old', since: '1970-01-01T00:00:00.000Z', node: 'one', text: 'backup_old' }])
 })
 
