@@ -32,7 +32,7 @@ export const WebhooksPage = (props: {
           {isAdmin ? null : <p class="quiet">An admin can make one.</p>}
         </div>
       ) : (
-        <Table class="webhooks" rows={webhooks} columns={columns(shell.nowMs)} />
+        <Table class="webhooks" room="wider" rows={webhooks} columns={columns(shell.nowMs)} />
       )}
       {!isAdmin ? null : why === null ? (
         <WebhookForm
