@@ -19,7 +19,7 @@ export const samplePast = (texts: Texts, nowMs: number): PastView => {
   return {
     past: [
       { line: { ...silentAt(0.1), keg }, beganMs: nowMs - 0.09 * day, endedMs: null },
-      { line: silentAt(6), beganMs: nowMs - 5.9 * day, endedMs: nowMs - 5.2 * day },
+      { line: { ...silentAt(6), isGone: true }, beganMs: nowMs - 5.9 * day, endedMs: nowMs - 5.2 * day },
       { line: { kind: 'silent', sinceMs: nowMs - 33 * day }, beganMs: null, endedMs: nowMs - 28 * day },
     ],
     sinceMs: nowMs - 30 * day,

@@ -90,7 +90,12 @@ const columns = ({ scope, nowMs }: PastProps): readonly Column<PastLine>[] => [
   },
   {
     head: 'Until',
-    cell: ({ endedMs }) => (endedMs === null ? <strong class="silent">not over</strong> : <Instant at={endedMs} />),
+    cell: ({ line, endedMs }) => (
+      <>
+        {endedMs === null ? <strong class="silent">not over</strong> : <Instant at={endedMs} />}
+        {line.isGone === true ? <small class="under">its readings were deleted</small> : null}
+      </>
+    ),
   },
   {
     head: 'How long',

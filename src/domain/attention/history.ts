@@ -23,8 +23,10 @@ export const pastLines = (records: readonly AttentionRecord[], scope: LineScope)
     const line = now.find((one) => covers(one, scope))
     const last = past.at(-1)
     const isOpen = last !== undefined && last.endedMs === null
-    const isOver = line === undefined && (more === 0 || ended.some((one) => covers(one, scope)))
-    if (isOpen && isOver) past.splice(-1, 1, { ...last, endedMs: atMs })
+    const end = ended.find((one) => covers(one, scope))
+    const isOver = line === undefined && (more === 0 || end !== undefined)
+    const gone = end?.isGone === true && { isGone: end.isGone }
+    if (isOpen && isOver) past.splice(-1, 1, { ...last, line: { ...last.line, ...gone }, endedMs: atMs })
     if (line === undefined || isOpen) continue
     const isKnown = index > 0 || began.some((one) => covers(one, scope))
     past.push({ line, beganMs: isKnown ? atMs : null, endedMs: null })

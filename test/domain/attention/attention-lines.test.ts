@@ -141,6 +141,13 @@ describe('pastLines()', () => {
     expect(pastLines(records, keg)).toEqual([{ line: silent('r'), beganMs: 1, endedMs: 3 }])
   })
 
+  test('says that a line ended because its readings were deleted', () => {
+    const gone = { ...record(2, []), ended: [{ ...silent('r', 'k'), isGone: true as const }] }
+    expect(pastLines([record(1, [silent('r', 'k')]), gone], keg)).toMatchObject([
+      { line: { isGone: true }, endedMs: 2 },
+    ])
+  })
+
   test('does not know when a line began that the first record has already', () => {
     const past = pastLines([record(2, [silent('r')]), record(3, []), record(4, [silent('r', 'k')])], keg)
     expect(past.map(({ beganMs, endedMs }) => [beganMs, endedMs])).toEqual([

@@ -44,6 +44,9 @@ describe('the form for silence', () => {
     ])
     expect((await admin.get(kegPage)).body).toContain('after 2 hours without a reading, as set for this keg.')
     await send({ silence: 'usual' })
+    expect((await admin.get(kegPage)).body).toContain(
+      'after 3 hours without a reading, as set for all kegs of this name.',
+    )
     await send({ of: 'name', silence: 'usual' })
     expect((await admin.get(kegPage)).body).toContain('It may be silent, as set for this rack.')
     expect((await admin.post(form, { rack, of: 'rack', silence: 'usual', after: '' })).location).toBe(

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Sending, Sent } from '../../../../src/actors/webhooks/webhook-parts.ts'
+import type { Sending, Sent, WebhookParts } from '../../../../src/actors/webhooks/webhook-parts.ts'
 import { webhooksStream } from '../../../../src/domain/stream-names.ts'
 import { paths } from '../../../../views/paths.ts'
+import { startWatching, stopRack } from '../../../support/attention/watched-racks.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { addOperators } from '../../../support/test-operators.ts'
 import type { Service, ServiceOptions } from '../../../support/test-service.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 const url = 'https://hooks.example/alerts'
@@ -14,20 +18,22 @@ let auditor: Visitor
 let sent: Sending[]
 let answer: Sent
 
+const parts: WebhookParts = {
+  node: 'node-1',
+  sendsWaiting: true,
+  master: () => ({ id: 'master01', secretOf }),
+  send: async (sending) => {
+    sent.push(sending)
+    return answer
+  },
+  wordsOf: ({ kind }) => kind,
+}
+
 const start = async (options: ServiceOptions = {}): Promise<void> => {
   sent = []
   answer = { status: 204, answer: 'thank you', why: null, tookMs: 12 }
   service = await startWithOperators({
-    webhooks: {
-      node: 'node-1',
-      sendsWaiting: true,
-      master: () => ({ id: 'master01', secretOf }),
-      send: async (sending) => {
-        sent.push(sending)
-        return answer
-      },
-      wordsOf: ({ kind }) => kind,
-    },
+    webhooks: parts,
     ...options,
   })
   admin = await signedIn(service, 'admin')
@@ -106,6 +112,24 @@ describe('the pages of webhooks', () => {
       expect((await auditor.get(path)).body).toContain('<span>test failed</span>')
   })
 
+  test('say on each page that a webhook fails', async () => {
+    answer = { status: 503, answer: 'busy', why: 'The answer was 503.', tookMs: 12 }
+    const [log, clock] = [await openFreshLog(), manualClock()]
+    await addOperators(log, clock.now())
+    const node = await startWatching({ log, clock, webhooks: { ...parts, send: async () => answer } })
+    admin = await signedIn(node, 'admin')
+    await make()
+    const [{ webhookId = '' } = {}] = node.core.webhooks.list()
+    await stopRack(node)
+    for (const path of [paths.attention, paths.webhooks, paths.webhook(webhookId)]) {
+      const page = (await admin.get(path)).body
+      expect([path, page.includes('failing</span></span> since')]).toEqual([path, true])
+    }
+    expect((await admin.get(paths.webhook(webhookId))).body).toContain('1 message<')
+    await node.stop()
+    await log.close()
+  })
+
   test('change the address and kinds, and remove it after a question', async () => {
     await make()
     const page = paths.webhook(idOf())
@@ -128,16 +152,9 @@ describe('the pages of webhooks', () => {
   test('say what to do on a node without a master', async () => {
     await service.stop()
     const why = 'Webhooks need WEBHOOK_MASTER_FILE.'
-    await start({ webhooks: { ...noMaster, master: () => ({ why }) } })
+    await start({ webhooks: { ...parts, master: () => ({ why }) } })
     const list = (await admin.get(paths.webhooks)).body
     expect([list.includes(why), list.includes('name="url"')]).toEqual([true, false])
     expect((await make()).status).toBe(409)
   })
 })
-
-const noMaster = {
-  node: 'node-1',
-  sendsWaiting: true,
-  send: () => Promise.reject(new Error('nothing is sent')),
-  wordsOf: () => '',
-}
