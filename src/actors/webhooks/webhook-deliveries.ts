@@ -12,7 +12,7 @@ import type { AttentionRecords } from '../attention/attention-records.ts'
 import type { Asker, CoreFigures, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
 import { deliveryOf, emptyIfDamaged } from './delivery-history.ts'
 import type { OpenedMaster, WebhookParts } from './webhook-parts.ts'
-import { type SenderParts, WebhookSender } from './webhook-sender.ts'
+import { type Body, type SenderParts, WebhookSender } from './webhook-sender.ts'
 import { WebhookSettings } from './webhook-settings.ts'
 
 const recordsPerRead = 100
@@ -227,10 +227,11 @@ export class WebhookDeliveries {
     }
   }
 
-  async #bodyOf({ stream, revision }: Message, { kinds }: Webhook): Promise<string | null> {
+  async #bodyOf({ stream, revision }: Message, { kinds }: Webhook): Promise<Body> {
     const page = await this.#context.log.read(stream, { from: revision, limit: 1 }).catch(emptyIfDamaged)
     const [event] = page
-    if (event?.type !== 'AttentionChanged' || event.revision !== revision || this.parts === null) return null
+    if (event?.type !== 'AttentionChanged' || event.revision !== revision || this.parts === null)
+      return { why: 'Its record was deleted, or cannot be read.' }
     const { data, recordedAt } = event
     const { wordsOf } = this.parts
     const { cellars, keys } = this.#context.projections

@@ -39,9 +39,12 @@ export type SenderParts = {
     readonly body: string
     readonly signal: AbortSignal
   }) => Promise<Sent>
-  /** `null`: nothing is left to say. @throws Outage */
-  readonly bodyOf: (message: Message, webhook: Webhook) => Promise<string | null>
+  /** @throws Outage */
+  readonly bodyOf: (message: Message, webhook: Webhook) => Promise<Body>
 }
+
+/** `null`: nothing is left to say. */
+export type Body = string | null | { readonly why: string }
 
 type Answer = Outcome<Delivery, CommandRefusal>
 type Test = { readonly asker: Asker; readonly sinceBeat: number; readonly answer: (answer: Answer) => void }
@@ -145,6 +148,7 @@ export class WebhookSender {
       queue.drop(message.id)
       return true
     }
+    if (typeof body !== 'string') return this.#giveUp(message, body)
     const { stream, revision } = message
     const begun = this.#begun(message.id, { stream, revision })
     return (await this.#attempt(begun, { body, asker: systemAsker(this.#context) })) !== null
@@ -159,14 +163,20 @@ export class WebhookSender {
     return true
   }
 
+  async #giveUp({ id: messageId }: Message, { why }: { readonly why: string }): Promise<boolean> {
+    const attempt = this.queue.attemptOf(messageId)
+    const data = { ...this.#ended({ messageId, attempt }), outcome: 'given_up' as const, why }
+    return (await this.#append([{ type: 'DeliveryEnded', data }], systemAsker(this.#context))) !== null
+  }
+
   /** A message that cannot be said must not stop the others. */
-  async #bodyOf(message: Message): Promise<string | null> {
+  async #bodyOf(message: Message): Promise<Body> {
     try {
       return await this.#parts.bodyOf(message, this.queue.webhook)
     } catch (error) {
       if (error instanceof Outage) throw error
       this.#context.onBug(error)
-      return null
+      return { why: 'Its text cannot be made. The log of the service says why.' }
     }
   }
 

@@ -68,6 +68,7 @@ export class DeliveryQueue {
   }
 
   change(webhook: Webhook): void {
+    if (webhook.url !== this.#webhook.url) this.#endPause()
     this.#webhook = webhook
     for (const { id, atMs, kinds } of this.#waiting.values()) if (!isWanted(webhook, atMs, kinds)) this.drop(id)
   }
@@ -91,7 +92,7 @@ export class DeliveryQueue {
     if (this.#waiting.size > waitingMessagesMax) this.#giveUp([...this.#waiting.values()].reduce(older))
   }
 
-  /** It has nothing to say, or cannot be read. */
+  /** It has nothing to say. */
   drop(id: string): void {
     this.#waiting.delete(id)
     this.#attempts.delete(id)
@@ -112,6 +113,7 @@ export class DeliveryQueue {
         if (event.data.of !== null) this.#attempts.set(event.data.messageId, event.data.attempt)
         return
       case 'DeliveryEnded':
+        this.#endMessage(event.data)
         if (event.data.outcome === 'given_up') this.#foldGivenUp(event.data)
         else this.#foldEnd({ ...event.data, atMs: event.recordedAt }, heard)
         return
@@ -172,7 +174,6 @@ export class DeliveryQueue {
   }
 
   #foldEnd(ended: Ended, { beat, nowMs, chance }: Heard): void {
-    this.#endMessage(ended)
     const claim = this.open
     if (claim === null || (claim !== 'unreadable' && !isEndOf(ended, claim))) return
     this.open = null
@@ -180,9 +181,8 @@ export class DeliveryQueue {
     if (claim === 'unreadable') return
     this.last = { claim, ended }
     if (ended.outcome === 'delivered') {
-      this.#failures = 0
       this.failingSinceMs = null
-      this.#pausedToBeat = 0
+      this.#endPause()
     }
     // A test is not tried again, so it changes no pause.
     if (ended.outcome !== 'failed' || claim.of === null) return
@@ -193,8 +193,13 @@ export class DeliveryQueue {
     this.#pausedToBeat = beat + Math.ceil(leftMs / heartbeatMs)
   }
 
-  #endMessage({ messageId, outcome }: Ended): void {
-    if (outcome !== 'delivered') return
+  #endPause(): void {
+    this.#failures = 0
+    this.#pausedToBeat = 0
+  }
+
+  #endMessage({ messageId, outcome }: EventData<'DeliveryEnded'>): void {
+    if (outcome !== 'delivered' && outcome !== 'given_up') return
     this.drop(messageId)
     this.#ended.add(messageId)
     if (this.#isSettled) this.#trimEnded()

@@ -4,9 +4,9 @@ import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
-import { deliveriesStream } from '../../../src/domain/stream-names.ts'
+import { attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
-import { asker } from '../../support/two-nodes.ts'
+import { asker, cellar } from '../../support/two-nodes.ts'
 
 setDefaultTimeout(120_000)
 
@@ -204,4 +204,46 @@ test('a test is answered in an outage, and the next by its own attempt', async (
   first.faults.comeBack()
   const answer = await first.schedule.until(again)
   expect(nodes.requests.map(({ messageId }) => messageId)).toEqual([answer.ok ? answer.value.messageId : ''])
+})
+
+test.each([true, false])(
+  'a message without its record is given up, others are sent (answersFirst: %p)',
+  async (answersFirst) => {
+    nodes.answersFirst = answersFirst
+    const ids = [await nodes.record(), await nodes.record()]
+    await nodes.pass(1_000)
+    await nodes.cluster.log.truncate(attentionStream(cellar), 1)
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual(ids.slice(1))
+    const [end] = await nodes.deliveries(webhook)
+    expect(end?.data).toMatchObject({ messageId: ids[0], outcome: 'given_up', why: expect.stringContaining('deleted') })
+    expect(await recordsOf()).toEqual(['given_up 1', 'begun 1 first', 'delivered 1'])
+  },
+)
+
+test('a message whose text cannot be made is given up, and not tried again', async () => {
+  nodes.kill(first)
+  const id = await nodes.record()
+  const poor = await nodes.open('poor', {
+    wordsOf: () => {
+      throw new Error('No words.')
+    },
+  })
+  await nodes.pass(minuteMs)
+  expect(poor.bugs).toHaveLength(1)
+  expect((await nodes.deliveries(webhook)).map(({ data }) => data)).toMatchObject([
+    { messageId: id, outcome: 'given_up' },
+  ])
+})
+
+test('a changed address ends the pause, and a change of the kinds does not', async () => {
+  nodes.answer = async () => broken
+  await nodes.record()
+  await passUntil(() => nodes.requests.length === 6)
+  await first.schedule.until(first.core.webhooks.set({ ...webhook, kinds: ['silent'] }, asker))
+  await nodes.pass(15_000)
+  expect(nodes.requests).toHaveLength(6)
+  await first.schedule.until(first.core.webhooks.set({ ...webhook, url: 'https://new.example/' }, asker))
+  await nodes.pass(15_000)
+  expect(nodes.requests.length).toBeGreaterThan(6)
 })
