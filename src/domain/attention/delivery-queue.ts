@@ -11,6 +11,11 @@ export const messageKeptMs = dayMs
 export const othersFirstMs = 10_000
 /** By failures in a row. */
 export const pausesMs = [5_000, 15_000, 30_000, minuteMs, 2 * minuteMs, 5 * minuteMs] as const
+/** A receiver that sometimes fails could fill the log: each attempt has two records. */
+export const attemptsPerDayMax = 1_000
+const dayBeats = dayMs / heartbeatMs
+/** After that many attempts at once, so long passes for each attempt. */
+const attemptBeats = Math.ceil(dayBeats / attemptsPerDayMax)
 /** Ends of messages whose records this node has not heard of yet. */
 const endedKeptMax = 1_000
 
@@ -50,6 +55,8 @@ export class DeliveryQueue {
   #dropped: { readonly messageId: string; readonly toMs: number; readonly count: number } | null = null
   #failures = 0
   #pausedToBeat = 0
+  /** Each attempt moves it on by `attemptBeats`. At most, it is a day from now. */
+  #spentToBeat = Number.NEGATIVE_INFINITY
   #freeSinceBeat = 0
   /** This node has made the last attempt. */
   #isOurs = false
@@ -111,6 +118,7 @@ export class DeliveryQueue {
         this.openSinceBeat = heard.beat
         this.#isOurs = event.data.node === this.#node
         if (event.data.of !== null) this.#attempts.set(event.data.messageId, event.data.attempt)
+        this.#spend(event.recordedAt, heard)
         return
       case 'DeliveryEnded':
         this.#endMessage(event.data)
@@ -134,12 +142,12 @@ export class DeliveryQueue {
 
   /** 0: not paused. */
   pauseMs(beat: number): number {
-    return this.#waiting.size === 0 ? 0 : Math.max(0, this.#pausedToBeat - beat) * heartbeatMs
+    return this.#waiting.size === 0 ? 0 : Math.max(0, this.#waitsToBeat - beat) * heartbeatMs
   }
 
   /** Fewest attempts first, then the oldest. So a message that always fails does not hold up the others. */
   next({ beat, nowMs }: Heard): Message | null {
-    if (beat < this.#pausedToBeat) return null
+    if (beat < this.#waitsToBeat) return null
     for (const message of this.#waiting.values()) if (message.atMs < nowMs - messageKeptMs) this.#giveUp(message)
     let next: Waiting | null = null
     for (const message of this.#waiting.values()) {
@@ -198,6 +206,15 @@ export class DeliveryQueue {
     this.#pausedToBeat = 0
   }
 
+  get #waitsToBeat(): number {
+    return Math.max(this.#pausedToBeat, this.#spentToBeat + attemptBeats - dayBeats)
+  }
+
+  #spend(atMs: number, { beat, nowMs }: Heard): void {
+    const agoMs = Math.min(dayMs, Math.max(0, nowMs - atMs))
+    this.#spentToBeat = Math.max(this.#spentToBeat, beat - Math.floor(agoMs / heartbeatMs)) + attemptBeats
+  }
+
   #endMessage({ messageId, outcome }: EventData<'DeliveryEnded'>): void {
     if (outcome !== 'delivered' && outcome !== 'given_up') return
     this.drop(messageId)
@@ -221,7 +238,7 @@ export class DeliveryQueue {
   #isTurn({ id, isOwn, heardBeat }: Waiting, beat: number): boolean {
     const isTried = this.#attempts.has(id)
     if (isTried ? this.#isOurs : isOwn) return true
-    const since = this.#isOurs ? heardBeat : Math.max(heardBeat, this.#freeSinceBeat, this.#pausedToBeat)
+    const since = this.#isOurs ? heardBeat : Math.max(heardBeat, this.#freeSinceBeat, this.#waitsToBeat)
     return (beat - since) * heartbeatMs >= othersFirstMs
   }
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
 import { attemptMsMax } from '../../../src/actors/webhooks/webhook-sender.ts'
+import { attemptsPerDayMax } from '../../../src/domain/attention/delivery-queue.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
 import {
@@ -181,12 +182,31 @@ test('of more than 1,000 waiting messages, the oldest are given up with one reco
   nodes.requests.splice(0)
   nodes.answer = async () => ok
   await nodes.open('next')
-  await nodes.pass(2 * minuteMs)
+  await nodes.pass(10 * minuteMs)
   expect(new Set(nodes.sent)).toEqual(new Set(ids.slice(10)))
   nodes.requests.splice(0)
   await nodes.open('another')
   await nodes.pass(2 * minuteMs)
   expect(nodes.sent).toEqual([])
+})
+
+test('a webhook has a thousand attempts a day, also over a restart', async () => {
+  for (let part = 0; part < 2; part += 1) {
+    for (let count = 0; count < 600; count += 1) await nodes.record()
+    await nodes.pass(minuteMs)
+  }
+  const before = nodes.requests.length
+  expect(before).toBeGreaterThanOrEqual(attemptsPerDayMax)
+  expect(before).toBeLessThan(attemptsPerDayMax + 10)
+  const { nextTryMs } = first.core.webhooks.status(webhook.webhookId)
+  expect(nextTryMs).toBeGreaterThan(nodes.cluster.clock.now())
+  nodes.kill(first)
+  await nodes.open('next')
+  await nodes.pass(10 * minuteMs)
+  expect(nodes.requests.length - before).toBeLessThan(10)
+  await nodes.pass(dayMs / 8)
+  expect(nodes.requests.length - before).toBeGreaterThan(100)
+  expect(nodes.requests.length - before).toBeLessThan(140)
 })
 
 describe('what is not sent', () => {
