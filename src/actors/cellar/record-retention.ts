@@ -13,6 +13,7 @@ import { DamagedLog } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { readBack } from '../stream/read-stream.ts'
 
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
 
@@ -133,26 +134,19 @@ export class RecordRetention {
    * the node that appended the purge may have stopped before its truncation.
    */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
-    let last: RecordedEvent | null = null
-    for (let from: number | undefined; ; ) {
-      const page = await this.#context.log.read(stream, {
-        direction: 'backwards',
-        limit: readPageEventsMax,
-        ...(from !== undefined && { from }),
-      })
-      last ??= page[0] ?? null
-      if (last === null) throw new Error(`Cannot purge "${stream}": the stream is empty`)
+    let last: RecordedEvent | undefined
+    let purgedTo = 0
+    await readBack(this.#context.log, stream, (page) => {
+      last ??= page[0]
       for (const event of page) {
-        if (event.type === 'RecordsPurged') {
-          return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
-        }
+        if (event.type === 'RecordsPurged') purgedTo = Math.min(event.data.lastRevision + 1, event.revision)
         // An earlier purge event concerns only records that are already deleted.
-        if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
+        if (event.type === 'RecordsPurged' || (event.recordedAt > 0 && event.recordedAt < sinceMs)) return true
       }
-      const oldest = page.at(-1)
-      if (oldest === undefined || page.length < readPageEventsMax) return { last, purgedTo: 0 }
-      from = oldest.revision - 1
-    }
+      return false
+    })
+    if (last === undefined) throw new Error(`Cannot purge "${stream}": the stream is empty`)
+    return { last, purgedTo }
   }
 
   #purgedEvent(data: NewEvent<'RecordsPurged'>['data']): NewEvent<'RecordsPurged'> {

@@ -28,3 +28,18 @@ export const readFrom = async (
   }
   return false
 }
+
+/** Reads newest first, page by page, to the beginning, or to a page that `isEnough`. */
+export const readBack = async (
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  isEnough: (page: readonly RecordedEvent[]) => boolean,
+): Promise<void> => {
+  for (let from: number | undefined; ; ) {
+    const options = { direction: 'backwards', limit: readPageEventsMax, ...(from !== undefined && { from }) } as const
+    const page = await log.read(stream, options)
+    const oldest = page.at(-1)
+    if (isEnough(page) || oldest === undefined || page.length < readPageEventsMax) return
+    from = oldest.revision - 1
+  }
+}

@@ -10,12 +10,12 @@ import { DamagedLog, Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import type { AttentionRecords } from '../attention/attention-records.ts'
 import type { Asker, CoreFigures, Delivery, WebhookStatus, Webhooks } from '../core-interface.ts'
+import { readBack } from '../stream/read-stream.ts'
 import { deliveryOf, emptyIfDamaged } from './delivery-history.ts'
 import type { OpenedMaster, WebhookParts } from './webhook-parts.ts'
 import { type Body, type SenderParts, WebhookSender } from './webhook-sender.ts'
 import { WebhookSettings } from './webhook-settings.ts'
 
-const recordsPerRead = 100
 /** After an outage of the log. */
 const loadEveryMs = 5_000
 const masterEveryBeats = 10_000 / heartbeatMs
@@ -176,15 +176,10 @@ export class WebhookDeliveries {
   }
 
   async #readDay(stream: string, sinceMs: number): Promise<void> {
-    for (let from: number | undefined; ; ) {
-      const options = { direction: 'backwards', limit: recordsPerRead, ...(from !== undefined && { from }) } as const
-      const page = await this.#context.log.read(stream, options).catch(emptyIfDamaged)
+    await readBack(this.#context.log, stream, (page) => {
       for (const event of page) if (event.type === 'AttentionChanged') this.#offer(event, { isOwn: false })
-      const oldest = page.at(-1)
-      if (oldest === undefined || page.length < recordsPerRead || page.every(({ recordedAt }) => recordedAt < sinceMs))
-        return
-      from = oldest.revision - 1
-    }
+      return page.every(({ recordedAt }) => recordedAt < sinceMs)
+    }).catch(emptyIfDamaged)
   }
 
   #offer(event: RecordedEvent<'AttentionChanged'>, { isOwn }: { readonly isOwn: boolean }): void {

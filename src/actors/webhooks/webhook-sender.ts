@@ -8,14 +8,14 @@ import { testBody } from '../../domain/attention/webhook-message.ts'
 import type { Decided, EventData, NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { deliveriesStream } from '../../domain/stream-names.ts'
-import { heartbeatMs, readPageEventsMax } from '../../limits.ts'
+import { heartbeatMs } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Asker, Delivery } from '../core-interface.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
-import { readFrom } from '../stream/read-stream.ts'
+import { readBack, readFrom } from '../stream/read-stream.ts'
 import { deliveryOf } from './delivery-history.ts'
 import type { Sent } from './webhook-parts.ts'
 
@@ -75,15 +75,10 @@ export class WebhookSender {
   /** Reads the records since that time (ms). @throws Outage */
   async load(sinceMs: number): Promise<void> {
     const newestFirst: RecordedEvent[] = []
-    for (let from: number | undefined; ; ) {
-      const options = { direction: 'backwards', limit: readPageEventsMax, ...(from !== undefined && { from }) } as const
-      const page = await this.#context.log.read(this.#stream, options)
+    await readBack(this.#context.log, this.#stream, (page) => {
       newestFirst.push(...page)
-      const oldest = page.at(-1)
-      if (oldest === undefined || page.length < readPageEventsMax || page.every((event) => event.recordedAt < sinceMs))
-        break
-      from = oldest.revision - 1
-    }
+      return page.every((event) => event.recordedAt < sinceMs)
+    })
     for (const event of newestFirst.reverse()) this.#fold(event)
   }
 
