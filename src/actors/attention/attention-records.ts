@@ -138,11 +138,12 @@ export class AttentionRecords {
       metadata: askedBy(systemAsker(this.#context)),
     }
     const append = { stream, expected: events[0]?.revision ?? ('none' as const), events: [event] }
-    const { outcome } = await appendUntilKnown(this.#context, append, { mustFinish: false })
-    if (outcome === 'conflict') return this.#forget(stream)
-    const written = { ...event, stream, revision: (events[0]?.revision ?? -1) + 1, position: 0 }
-    this.#hear(written)
-    this.#onWritten(written)
+    const result = await appendUntilKnown(this.#context, append, { mustFinish: false })
+    if (result.outcome === 'conflict') return this.#forget(stream)
+    for (const written of result.events) {
+      this.#hear(written)
+      if (written.type === 'AttentionChanged') this.#onWritten(written)
+    }
     return true
   }
 

@@ -184,13 +184,13 @@ export class WebhookDeliveries {
 
   #offer(event: RecordedEvent<'AttentionChanged'>, { isOwn }: { readonly isOwn: boolean }): void {
     const nowMs = this.#context.clock.now()
-    const { id, stream, revision, recordedAt, data } = event
+    const { id, stream, revision, position, recordedAt, data } = event
     // A start can read the whole log again.
     if (this.#senders.size === 0 || recordedAt < nowMs - messageKeptMs) return
     const kinds = new Set([...data.began, ...data.ended].map(({ kind }) => kind))
-    // A record from the future would wait for ever.
-    const message = { id: `msg_${id}`, stream, revision, atMs: Math.min(recordedAt, nowMs), kinds, isOwn }
-    for (const { queue } of this.#senders.values()) queue.offer(message, this.#context.beat)
+    const message = { id: `msg_${id}`, stream, revision, position, recordedAt, kinds, isOwn }
+    const heard = { beat: this.#context.beat, passedMs: this.#passedMs() }
+    for (const { queue } of this.#senders.values()) queue.offer(message, heard)
   }
 
   #onChange(webhookId: string): void {

@@ -297,7 +297,7 @@ export class WebhookSender {
 
   #heard(): Heard {
     const { beat, clock } = this.#context
-    return { beat, nowMs: clock.now(), chance: this.#context.chance() }
+    return { beat, passedMs: this.#parts.passedMs(), nowMs: clock.now(), chance: this.#context.chance() }
   }
 
   #begun(messageId: string, of: Begun['of']): Begun {

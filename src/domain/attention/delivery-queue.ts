@@ -23,19 +23,25 @@ export type Message = {
   readonly id: string
   readonly stream: string
   readonly revision: number
-  readonly atMs: number
+  readonly position: number
+  readonly recordedAt: number
   readonly kinds: ReadonlySet<AttentionKind>
   /** This node has written the record. */
   readonly isOwn: boolean
 }
 
 /** What this node knows when it hears of a record. */
-export type Heard = { readonly beat: number; readonly nowMs: number; readonly chance: number }
+export type Heard = {
+  readonly beat: number
+  readonly passedMs: number
+  readonly nowMs: number
+  readonly chance: number
+}
 
 export type Claim = EventData<'DeliveryBegun'> & { readonly revision: number; readonly beganMs: number }
 type Ended = EventData<'DeliveryEnded'> & { readonly atMs: number }
 
-type Waiting = Message & { readonly heardBeat: number }
+type Waiting = Message & { readonly heardBeat: number; readonly heardPassedMs: number }
 
 export class DeliveryQueue {
   /** Of the newest record. -1 before the first. */
@@ -51,7 +57,8 @@ export class DeliveryQueue {
   readonly #attempts = new Map<string, number>()
   readonly #ended = new Set<string>()
   #isSettled = false
-  #givenUpToMs = -1
+  /** Of records up to this position, those up to this time (ms) are given up. */
+  #givenUp = { position: -1, toMs: -1 }
   #dropped: { readonly messageId: string; readonly toMs: number; readonly count: number } | null = null
   #failures = 0
   #pausedToBeat = 0
@@ -77,7 +84,9 @@ export class DeliveryQueue {
   change(webhook: Webhook): void {
     if (webhook.url !== this.#webhook.url) this.#endPause()
     this.#webhook = webhook
-    for (const { id, atMs, kinds } of this.#waiting.values()) if (!isWanted(webhook, atMs, kinds)) this.drop(id)
+    for (const { id, position, kinds } of this.#waiting.values()) {
+      if (!isWanted(webhook, position, kinds)) this.drop(id)
+    }
   }
 
   /** After the past day was read. Until then, each end is needed. */
@@ -87,13 +96,14 @@ export class DeliveryQueue {
     for (const id of this.#attempts.keys()) if (!this.#waiting.has(id)) this.#attempts.delete(id)
   }
 
-  offer(message: Message, beat: number): void {
-    const { id, atMs, kinds } = message
-    if (this.#ended.has(id) || atMs <= this.#givenUpToMs || !isWanted(this.#webhook, atMs, kinds)) return
+  offer(message: Message, { beat, passedMs }: Pick<Heard, 'beat' | 'passedMs'>): void {
+    const { id, position, kinds } = message
+    if (this.#ended.has(id) || this.#isGivenUp(message) || !isWanted(this.#webhook, position, kinds)) return
     const known = this.#waiting.get(id)
     this.#waiting.set(id, {
       ...message,
       heardBeat: known?.heardBeat ?? beat,
+      heardPassedMs: known?.heardPassedMs ?? passedMs,
       isOwn: message.isOwn || known?.isOwn === true,
     })
     if (this.#waiting.size > waitingMessagesMax) this.#giveUp([...this.#waiting.values()].reduce(older))
@@ -122,7 +132,7 @@ export class DeliveryQueue {
         return
       case 'DeliveryEnded':
         this.#endMessage(event.data)
-        if (event.data.outcome === 'given_up') this.#foldGivenUp(event.data)
+        if (event.data.outcome === 'given_up') this.#foldGivenUp(event)
         else this.#foldEnd({ ...event.data, atMs: event.recordedAt }, heard)
         return
       case 'RecordUnreadable':
@@ -146,9 +156,12 @@ export class DeliveryQueue {
   }
 
   /** Fewest attempts first, then the oldest. So a message that always fails does not hold up the others. */
-  next({ beat, nowMs }: Heard): Message | null {
+  next({ beat, passedMs }: Heard): Message | null {
     if (beat < this.#waitsToBeat) return null
-    for (const message of this.#waiting.values()) if (message.atMs < nowMs - messageKeptMs) this.#giveUp(message)
+    // A clock that is set ahead must discard nothing.
+    for (const message of this.#waiting.values()) {
+      if (passedMs - message.heardPassedMs > messageKeptMs) this.#giveUp(message)
+    }
     let next: Waiting | null = null
     for (const message of this.#waiting.values()) {
       if (this.#isTurn(message, beat) && (next === null || this.#isBefore(message, next))) next = message
@@ -168,6 +181,8 @@ export class DeliveryQueue {
     const why = `${many} not delivered within a day, or too many waited.`
     const { webhookId } = this.#webhook
     const attempt = this.attemptOf(messageId)
+    // A given-up record can have a time in the future. What waits is not given up with it.
+    const keptMs = Math.min(...[...this.#waiting.values()].map(({ recordedAt }) => recordedAt))
     return {
       webhookId,
       messageId,
@@ -177,7 +192,7 @@ export class DeliveryQueue {
       answer: null,
       why,
       tookMs: 0,
-      givenUpTo: toMs,
+      givenUpTo: Math.max(0, Math.min(toMs, keptMs - 1)),
     }
   }
 
@@ -222,16 +237,21 @@ export class DeliveryQueue {
     if (this.#isSettled) this.#trimEnded()
   }
 
-  #foldGivenUp({ givenUpTo = -1 }: EventData<'DeliveryEnded'>): void {
-    this.#givenUpToMs = Math.max(this.#givenUpToMs, givenUpTo)
-    for (const { id, atMs } of this.#waiting.values()) if (atMs <= this.#givenUpToMs) this.drop(id)
-    if (this.#dropped !== null && this.#dropped.toMs <= this.#givenUpToMs) this.#dropped = null
+  #foldGivenUp({ position, data: { messageId, givenUpTo = -1 } }: RecordedEvent<'DeliveryEnded'>): void {
+    if (givenUpTo >= 0) this.#givenUp = { position, toMs: Math.max(this.#givenUp.toMs, givenUpTo) }
+    for (const message of this.#waiting.values()) if (this.#isGivenUp(message)) this.drop(message.id)
+    const dropped = this.#dropped
+    if (dropped !== null && (dropped.messageId === messageId || dropped.toMs <= givenUpTo)) this.#dropped = null
   }
 
-  #giveUp({ id: messageId, atMs }: Message): void {
+  #isGivenUp({ position, recordedAt }: Message): boolean {
+    return position < this.#givenUp.position && recordedAt <= this.#givenUp.toMs
+  }
+
+  #giveUp({ id: messageId, recordedAt }: Message): void {
     this.drop(messageId)
     const { toMs = -1, count = 0 } = this.#dropped ?? {}
-    this.#dropped = { messageId, toMs: Math.max(toMs, atMs), count: count + 1 }
+    this.#dropped = { messageId, toMs: Math.max(toMs, recordedAt), count: count + 1 }
   }
 
   /** The nodes take turns, so that they seldom claim one message together. */
@@ -245,7 +265,7 @@ export class DeliveryQueue {
   #isBefore(a: Waiting, b: Waiting): boolean {
     return (
       this.attemptOf(a.id) - this.attemptOf(b.id) < 0 ||
-      (this.attemptOf(a.id) === this.attemptOf(b.id) && a.atMs < b.atMs)
+      (this.attemptOf(a.id) === this.attemptOf(b.id) && a.position < b.position)
     )
   }
 
@@ -260,4 +280,4 @@ export class DeliveryQueue {
 const isEndOf = (ended: Ended, claim: Claim): boolean =>
   ended.messageId === claim.messageId && ended.attempt === claim.attempt
 
-const older = (a: Waiting, b: Waiting): Waiting => (b.atMs < a.atMs ? b : a)
+const older = (a: Waiting, b: Waiting): Waiting => (b.position < a.position ? b : a)

@@ -13,8 +13,8 @@ export type Webhook = {
   readonly masterId: string
   /** The last change. */
   readonly set: { readonly at: number; readonly by: By }
-  /** Oldest first. Without the past kinds, a start would send what was not wanted before a change. */
-  readonly wanted: readonly { readonly fromMs: number; readonly kinds: readonly AttentionKind[] }[]
+  /** From a position of the log on, because a clock can be set back. Oldest first. Without the past kinds, a start would send what was not wanted before a change. */
+  readonly wanted: readonly { readonly from: number; readonly kinds: readonly AttentionKind[] }[]
 }
 
 /** Only the last changes matter: messages wait for a day. */
@@ -22,15 +22,15 @@ const wantedMax = 20
 
 /** A webhook keeps its master, because its receiver knows the secret. */
 export const webhookAfter = (before: Webhook | null, event: RecordedEvent<'WebhookSet'>): Webhook => {
-  const { recordedAt, metadata } = event
+  const { recordedAt, position, metadata } = event
   const { webhookId, url, kinds, masterId } = event.data
-  const wanted = [...(before?.wanted ?? []), { fromMs: recordedAt, kinds }].slice(-wantedMax)
+  const wanted = [...(before?.wanted ?? []), { from: position, kinds }].slice(-wantedMax)
   return { webhookId, url, kinds, masterId, set: { at: recordedAt, by: metadata.by }, wanted }
 }
 
-/** True if the webhook is told of a record of this time (ms), with lines of these kinds. */
-export const isWanted = (webhook: Webhook, atMs: number, kinds: ReadonlySet<AttentionKind>): boolean => {
-  const then = webhook.wanted.findLast(({ fromMs }) => fromMs <= atMs)
+/** True if the webhook is told of a record at this position, with lines of these kinds. */
+export const isWanted = (webhook: Webhook, position: number, kinds: ReadonlySet<AttentionKind>): boolean => {
+  const then = webhook.wanted.findLast(({ from }) => from <= position)
   return then !== undefined && hasKind(then.kinds, kinds) && hasKind(webhook.kinds, kinds)
 }
 

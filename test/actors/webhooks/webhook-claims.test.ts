@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { askedBy } from '../../../src/actors/asked-by.ts'
 import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
-import { dayMs, minuteMs } from '../../../src/domain/calendar.ts'
+import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import { attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
@@ -246,4 +246,51 @@ test('a changed address ends the pause, and a change of the kinds does not', asy
   await first.schedule.until(first.core.webhooks.set({ ...webhook, url: 'https://new.example/' }, asker))
   await nodes.pass(15_000)
   expect(nodes.requests.length).toBeGreaterThan(6)
+})
+
+describe('a clock', () => {
+  test('that was set back after a change of the webhook keeps no message from it', async () => {
+    nodes.cluster.clock.leap(-2 * hourMs)
+    const id = await nodes.record()
+    await nodes.pass(minuteMs)
+    expect(nodes.sent).toEqual([id])
+  })
+
+  test('that is behind at the start discards nothing that waits', async () => {
+    nodes.answer = async () => broken
+    const gaveUp = await nodes.record()
+    await nodes.pass(minuteMs)
+    nodes.cluster.clock.advance(dayMs)
+    await nodes.pass(6 * minuteMs)
+    expect((await recordsOf()).at(-1)).toStartWith('given_up')
+    const id = await nodes.record()
+    nodes.kill(first)
+    nodes.cluster.clock.leap(-20 * dayMs)
+    nodes.requests.splice(0)
+    nodes.answer = async () => ok
+    await nodes.open('next')
+    await nodes.pass(6 * minuteMs)
+    expect(nodes.sent).toEqual([id])
+    expect(nodes.sent).not.toContain(gaveUp)
+  })
+})
+
+test('a message from the future that is given up takes no later one with it', async () => {
+  nodes.answer = async () => broken
+  nodes.cluster.clock.leap(5 * dayMs)
+  await nodes.record()
+  await nodes.pass(1_000)
+  nodes.cluster.clock.leap(-5 * dayMs)
+  nodes.cluster.clock.advance(dayMs - minuteMs)
+  const id = await nodes.record()
+  await nodes.pass(1_000)
+  nodes.cluster.clock.advance(2 * minuteMs)
+  await nodes.pass(6 * minuteMs)
+  expect((await recordsOf()).filter((record) => record.startsWith('given_up'))).toHaveLength(1)
+  nodes.cluster.clock.leap(-2 * dayMs)
+  const later = await nodes.record()
+  nodes.requests.splice(0)
+  nodes.answer = async () => ok
+  await nodes.pass(6 * minuteMs)
+  expect(nodes.sent.toSorted()).toEqual([id, later])
 })
