@@ -3,7 +3,7 @@ import { askedBy } from '../../../src/actors/asked-by.ts'
 import type { Sent } from '../../../src/actors/webhooks/webhook-parts.ts'
 import type { Webhook } from '../../../src/domain/attention/webhook.ts'
 import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
-import type { NewEvent } from '../../../src/domain/events.ts'
+import type { Decided } from '../../../src/domain/events.ts'
 import { attentionStream, deliveriesStream } from '../../../src/domain/stream-names.ts'
 import { broken, ok, WebhookCluster, type WebhookNode } from '../../support/attention/webhook-nodes.ts'
 import { asker, cellar } from '../../support/two-nodes.ts'
@@ -32,6 +32,15 @@ const answersLater = () => {
   const settle: ((sent: Sent) => void)[] = []
   nodes.answer = () => new Promise((resolve) => settle.push(resolve))
   return settle
+}
+
+/** As another node would. */
+const append = async (decided: Decided<'DeliveryEnded' | 'RecordsPurged'>): Promise<void> => {
+  const { log, clock } = nodes.cluster
+  const stream = deliveriesStream(webhook.webhookId)
+  const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+  const event = { ...decided, id: nodes.cluster.newId(), recordedAt: clock.now(), metadata: askedBy(asker) }
+  await log.append(stream, last?.revision ?? 'none', [event])
 }
 
 const passUntil = async (isTrue: () => Promise<boolean> | boolean): Promise<void> => {
@@ -72,19 +81,24 @@ test('a claim whose answer comes after another node has taken over is not ended'
   expect(await recordsOf()).toEqual(['begun 1 first', 'unknown 1', 'begun 1 second'])
 })
 
+test('the end of another attempt leaves the claim open', async () => {
+  const settle = answersLater()
+  const ids = [await nodes.record(), await nodes.record()]
+  await passUntil(() => nodes.requests.length === 1)
+  const { webhookId } = webhook
+  const attempt = { webhookId, messageId: ids[0] ?? '', attempt: 2, status: 500, answer: null, why: null, tookMs: 1 }
+  await append({ type: 'DeliveryEnded', data: { ...attempt, outcome: 'failed' } })
+  await nodes.pass(10_000)
+  expect(nodes.requests).toHaveLength(1)
+  settle[0]?.(ok)
+  await nodes.pass(1_000)
+  expect((await recordsOf()).slice(0, 4)).toEqual(['begun 1 first', 'failed 2', 'delivered 1', 'begun 1 first'])
+})
+
 test('a message is sent once if retention writes between its claim and its end', async () => {
-  const stream = deliveriesStream(webhook.webhookId)
   nodes.answer = async () => {
     if (nodes.requests.length > 1) return ok
-    const purge: NewEvent<'RecordsPurged'> = {
-      id: nodes.cluster.newId(),
-      type: 'RecordsPurged',
-      recordedAt: nodes.cluster.clock.now(),
-      data: { firstRevision: 0, lastRevision: 0, recordedBefore: dayMs },
-      metadata: askedBy(asker),
-    }
-    const [last] = await nodes.cluster.log.read(stream, { direction: 'backwards', limit: 1 })
-    await nodes.cluster.log.append(stream, last?.revision ?? 'none', [purge])
+    await append({ type: 'RecordsPurged', data: { firstRevision: 0, lastRevision: 0, recordedBefore: dayMs } })
     return ok
   }
   const id = await nodes.record()
