@@ -9,13 +9,16 @@ const ways = [
   { way: 'without a service, on the log itself', isServing: false },
 ] as const
 
+/** Nodes on EventStoreDB must be given one. */
+const WEBHOOK_MASTER = Buffer.alloc(32, 1).toString('base64')
+
 const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 describe.each(ways)('cellarbook $way', ({ isServing }) => {
   const folder = newFolder()
   let service: ServiceProcess | null = null
   let keyId = ''
-  const run = (...words: string[]): Promise<Ran> => cellarbook(words, { DATA_DIR: folder.path })
+  const run = (...words: string[]): Promise<Ran> => cellarbook(words, { DATA_DIR: folder.path, WEBHOOK_MASTER })
   const json = async (...words: string[]): Promise<Ran> => {
     const ran = await run(...words, '--json')
     expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
@@ -23,7 +26,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
   }
 
   beforeAll(async () => {
-    if (isServing) service = await startProcess(folder.path)
+    if (isServing) service = await startProcess(folder.path, { environment: { WEBHOOK_MASTER } })
   })
   afterAll(async () => {
     await service?.stop()
