@@ -12,21 +12,26 @@ import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { isRun } from '../../domain/reading/recorded-run.ts'
 import { attentionRestsStream, attentionStream, nodesAttentionStream } from '../../domain/stream-names.ts'
+import { heartbeatMs } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Asker, CurrentLine } from '../core-interface.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { emptyIfDamaged, readBack } from '../stream/read-stream.ts'
 
 /** Records of a cellar in one day (UTC). Later ones come once an hour. */
 export const attentionRecordsPerDayMax = 100
 /** Behind the last record lie at most the purges of the days until it is written again. */
-const lastEventsRead = 40
-const restsReadMax = 1_000
+const lastEventsRead = attentionRecordsPerDayMax
+/** What this version cannot read is of a newer one, whose nodes look for themselves. After that time, no such node is left. */
+const unreadableMs = hourMs
 
 /** The last record of a stream. `revision` is -1 before the first one. */
 export type KnownRecord = AttentionLines & { readonly revision: number; readonly recordedAt: number }
 
 const noRecord: KnownRecord = { ...noLines, revision: -1, recordedAt: 0 }
+
+export const restMsMax = 366 * dayMs
 
 type Rest = RecordedEvent<'AttentionRested'>['data'] & { readonly restedBy: RecordedEvent['metadata']['by'] }
 
@@ -41,6 +46,8 @@ export class AttentionRecords {
   readonly #currentOf = new Map<string, Current>()
   #current: Current | null = null
   #hasRests = false
+  /** The newest record of a stream that cannot be read, and when this node met it. */
+  readonly #unreadable = new Map<string, { readonly revision: number; readonly beat: number }>()
 
   /** Takes the records that this node has written. */
   readonly #onWritten: (event: RecordedEvent<'AttentionChanged'>) => void
@@ -85,11 +92,13 @@ export class AttentionRecords {
   /** @throws Outage */
   async loadRests(): Promise<void> {
     if (this.#hasRests) return
-    const { log } = this.#context
-    const rests = await log.read(attentionRestsStream, { direction: 'backwards', limit: restsReadMax })
+    const sinceMs = this.#context.clock.now() - restMsMax
     // Newest first. A rest that was heard meanwhile is newer.
-    for (const { type, data, metadata } of rests)
-      if (type === 'AttentionRested' && !this.#rests.has(idIn(data.cellar, data))) this.rested(data, metadata)
+    await readBack(this.#context.log, attentionRestsStream, (page) => {
+      for (const { type, data, metadata } of page)
+        if (type === 'AttentionRested' && !this.#rests.has(idIn(data.cellar, data))) this.rested(data, metadata)
+      return page.every(({ recordedAt }) => recordedAt < sinceMs)
+    }).catch(emptyIfDamaged)
     this.#hasRests = true
   }
 
@@ -116,7 +125,7 @@ export class AttentionRecords {
 
   mayAppend(stream: string, known: KnownRecord, nowMs: number): boolean {
     const today = this.#today.get(stream)
-    if (today === undefined || today.day !== dayOf(nowMs)) return true
+    if (today === undefined || today.day < dayOf(nowMs)) return true
     return today.records < attentionRecordsPerDayMax || nowMs - known.recordedAt >= hourMs
   }
 
@@ -128,7 +137,7 @@ export class AttentionRecords {
   ): Promise<boolean> {
     const { log, clock, entropy } = this.#context
     const events = await log.read(stream, { direction: 'backwards', limit: lastEventsRead })
-    const isNewer = events.some((event) => event.revision > known.revision && isInForce(event, clock.now()))
+    const isNewer = events.some((event) => event.revision > known.revision && this.#isInForce(event))
     if (isNewer) return this.#forget(stream)
     const event: NewEvent<'AttentionChanged'> = {
       id: entropy.uuid(),
@@ -175,10 +184,21 @@ export class AttentionRecords {
       this.#changed(stream)
     }
     if (!this.#flappingIn(stream).hear(revision, recordedAt, event.data.began)) return
-    const day = dayOf(recordedAt)
+    // A clock can have been ahead.
+    const day = dayOf(Math.min(recordedAt, this.#context.clock.now()))
     const today = this.#today.get(stream)
     if (today === undefined || today.day < day) this.#today.set(stream, { day, records: 1 })
     else today.records += 1
+  }
+
+  /** So a node and one of a newer version do not write in turn. */
+  #isInForce({ stream, revision, type }: RecordedEvent): boolean {
+    if (type !== 'RecordUnreadable') return type === 'AttentionChanged'
+    const { beat } = this.#context
+    const met = this.#unreadable.get(stream)
+    if (met !== undefined && met.revision >= revision) return (beat - met.beat) * heartbeatMs < unreadableMs
+    this.#unreadable.set(stream, { revision, beat })
+    return true
   }
 
   #flappingIn(stream: string): FlappingLines {
@@ -212,13 +232,6 @@ type Place = { readonly cellar: string | null; readonly stream: string }
 
 /** Until the first rest of a line ends. */
 type Current = { readonly lines: readonly CurrentLine[]; readonly untilMs: number }
-
-/**
- * What this version cannot read is of a newer one, whose nodes look for themselves. So the two do not write in turn. After a day
- * without a readable record, no such node is left.
- */
-const isInForce = ({ type, recordedAt }: RecordedEvent, nowMs: number): boolean =>
-  type === 'AttentionChanged' || (type === 'RecordUnreadable' && nowMs - recordedAt < dayMs)
 
 const knownOf = ({ data, revision, recordedAt }: RecordedEvent<'AttentionChanged'>): KnownRecord => ({
   now: data.now,

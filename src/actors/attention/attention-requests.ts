@@ -1,6 +1,5 @@
 import { lineId } from '../../domain/attention/attention-lines.ts'
 import { afterWithin } from '../../domain/attention/silence-rules.ts'
-import { dayMs } from '../../domain/calendar.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
 import { invalidField, parseKeg } from '../../domain/text.ts'
@@ -8,8 +7,7 @@ import type { ActorContext } from '../actor-context.ts'
 import type { Attention } from '../core-interface.ts'
 import type { Node } from '../node.ts'
 import { busy } from '../registry.ts'
-
-const restMsMax = 366 * dayMs
+import { restMsMax } from './attention-records.ts'
 
 export const createAttention = ({ clock }: ActorContext, node: Node): Attention => ({
   current: () => node.attention.current(),

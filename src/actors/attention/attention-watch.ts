@@ -116,11 +116,7 @@ export class AttentionWatch {
   }
 
   async #lookAtAll(): Promise<void> {
-    try {
-      await this.#records.loadRests()
-    } catch (error) {
-      return this.#report(error)
-    }
+    await this.#records.loadRests().catch((error: unknown) => this.#report(error))
     for (const cellar of this.#context.projections.cellars.list()) {
       if (this.#context.isStopping) return
       // A record that cannot be read must not hide the other cellars.

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { readPageEventsMax } from '../../limits.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import { DamagedLog, type EventLog } from '../../log/event-log.ts'
 
 /**
  * Reads page by page to the end, or to the page whose last event `isEnough`. False if it stops after `pagesMax` pages and
@@ -42,4 +42,10 @@ export const readBack = async (
     if (isEnough(page) || oldest === undefined || page.length < readPageEventsMax) return
     from = oldest.revision - 1
   }
+}
+
+/** For records that decide nothing. */
+export const emptyIfDamaged = (error: unknown): readonly RecordedEvent[] => {
+  if (error instanceof DamagedLog) return []
+  throw error
 }

@@ -1,8 +1,9 @@
 import type { Claim } from '../../domain/attention/delivery-queue.ts'
-import type { EventData, RecordedEvent } from '../../domain/events.ts'
+import type { EventData } from '../../domain/events.ts'
 import { deliveriesStream } from '../../domain/stream-names.ts'
-import { DamagedLog, type EventLog } from '../../log/event-log.ts'
+import type { EventLog } from '../../log/event-log.ts'
 import type { Delivery, Webhooks } from '../core-interface.ts'
+import { emptyIfDamaged } from '../stream/read-stream.ts'
 
 export const deliveriesPerPageMax = 50
 /** Each delivery has two records. Other records of the stream are rare. */
@@ -53,9 +54,4 @@ const endOf = ({ outcome, status, answer, why, tookMs, atMs }: Ended): Delivery[
 const givenUp = (ended: Ended, revision: number): Delivery => {
   const { messageId, attempt, atMs: beganMs } = ended
   return { revision, messageId, of: null, attempt, beganMs, node: null, ended: endOf(ended) }
-}
-
-export const emptyIfDamaged = (error: unknown): readonly RecordedEvent[] => {
-  if (error instanceof DamagedLog) return []
-  throw error
 }

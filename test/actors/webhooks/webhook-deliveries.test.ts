@@ -585,7 +585,7 @@ test('damaged deliveries of one webhook do not hold up the others', async () => 
 test('monitoring counts the webhooks of a node that cannot begin', async () => {
   await nodes.pass(1_000)
   expect(first.core.figures().webhooks.failing).toBe(0)
-  const next = await nodes.open('next', {}, withDamage(nodes.cluster.log, attentionRestsStream))
+  const next = await nodes.open('next', {}, withDamage(nodes.cluster.log, webhooksStream))
   await nodes.pass(minuteMs)
   expect(next.core.figures().webhooks.failing).toBe(1)
 })
