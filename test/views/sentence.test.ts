@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { AttentionLine } from '../../src/domain/attention/attention-lines.ts'
 import { declarationOf, type EventData, type EventType, type RecordedEvent } from '../../src/domain/events.ts'
 import type { KeyState } from '../../src/domain/key.ts'
 import type { OperatorState } from '../../src/domain/operator.ts'
 import { nothingBefore, type StateBefore, unknownBefore } from '../../src/domain/search/state-before.ts'
+import { lineSentence } from '../../views/attention/attention-sentences.ts'
 import { EventSentence } from '../../views/log/event-sentence.tsx'
 import { sentenceOf } from '../../views/log/sentence.ts'
 import { type Names, textOf } from '../../views/log/sentence-parts.ts'
@@ -244,4 +246,12 @@ describe('sentenceOf()', () => {
       expect(textOf(sentence)).not.toMatch(/\n|\u202e/)
     }
   })
+})
+
+test('lineSentence() says that a silence goes on in a wider one, or in parts', () => {
+  const words = (line: Partial<AttentionLine>) =>
+    textOf(lineSentence({ kind: 'silent', sinceMs: noonMs, ...line }, names))
+  expect(words({ rack: 'A', keg: 'a', isPart: true })).toBe('rack “A”, keg “a” is now part of a wider silence')
+  expect(words({ rack: 'A', count: 3, hasParts: true })).toBe('rack “A” is no longer silent as a whole')
+  expect(words({ count: 9, hasParts: true })).toBe('the cellar is no longer silent as a whole')
 })

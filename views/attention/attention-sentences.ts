@@ -27,8 +27,9 @@ export const attentionSentences: Sentences<AttentionEventType> = {
     if (first === undefined) return say`What needs attention ${where} was recorded again.`
     const others = began.length + ended.length - 1
     const more = others === 0 ? '' : `, and ${countOf(others, 'other line', 'other lines')} changed`
-    return began.length > 0
-      ? say`Needs attention ${where}: ${lineSentence(first, names)}${more}.`
+    if (began.length > 0) return say`Needs attention ${where}: ${lineSentence(first, names)}${more}.`
+    return first.isPart === true || first.hasParts === true
+      ? say`Changed ${where}: ${lineSentence(first, names)}${more}.`
       : say`No longer needs attention ${where}: ${lineSentence(first, names)}${more}.`
   },
   AttentionRested: ({ data, recordedAt }, { who, names }) =>
@@ -94,9 +95,11 @@ const kindSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sent
   const { kind, rack, keg, dueMs = 0, count = 0 } = line
   switch (kind) {
     case 'silent':
+      if (line.isPart === true) return say`${silentOf(line)} is now part of a wider silence`
+      if (line.hasParts === true) return say`${silentOf(line)} is no longer silent as a whole`
       if (rack === undefined) return say`all ${strong(countOf(count, 'keg', 'kegs'))} are silent`
       if (keg === undefined) return say`rack ${quoted(rack)} is silent, with ${countOf(count, 'keg', 'kegs')}`
-      return say`rack ${quoted(rack)}, keg ${quoted(keg)} is silent`
+      return say`${silentOf(line)} is silent`
     case 'key_expires':
       return say`${keyOf(line, names)} is in use and expires on ${dateText(dueMs)}`
     case 'key_at_limit':
@@ -120,6 +123,11 @@ const kindSentence = (line: AttentionLine, names: Pick<Names, 'keyLabel'>): Sent
     default:
       return cannotSay(kind)
   }
+}
+
+const silentOf = ({ rack, keg }: LineScope): Sentence => {
+  if (rack === undefined) return say`the cellar`
+  return keg === undefined ? say`rack ${quoted(rack)}` : say`rack ${quoted(rack)}, keg ${quoted(keg)}`
 }
 
 const keyOf = ({ keyId = '' }: LineScope, names: Pick<Names, 'keyLabel'>): Part => ({

@@ -119,8 +119,7 @@ export class AttentionRecords {
 
   /** What was found in a stream, with the lines that stand because they flap. */
   steadied(stream: string, found: readonly AttentionLine[], at: { known: AttentionLines; nowMs: number }) {
-    const { standing, away } = this.#flappingIn(stream).look(found, at.known, at.nowMs)
-    return { found: [...found, ...standing], away }
+    return [...found, ...this.#flappingIn(stream).look(found, at.known, at.nowMs)]
   }
 
   mayAppend(stream: string, known: KnownRecord, nowMs: number): boolean {

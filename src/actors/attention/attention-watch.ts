@@ -210,10 +210,9 @@ export class AttentionWatch {
     const ofCellar = keys.ofCellar(cellar.cellar)
     const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
     const all = [...silence.lines, ...keyLines(used, nowMs), ...refused]
-    const { found, away } = this.#records.steadied(attentionStream(cellar.cellar), all, { known, nowMs })
+    const found = this.#records.steadied(attentionStream(cellar.cellar), all, { known, nowMs })
     return {
       ...linesOf(found, silence.more, known),
-      away,
       gone: silence.gone,
       nextMs: silence.nextMs,
       tookMs: silence.tookMs,

@@ -56,12 +56,11 @@ const byName = (a: LineScope, b: LineScope): number =>
 export const byUrgency = (a: AttentionLine, b: AttentionLine): number => byAge(a, b) || byName(a, b)
 
 /**
- * `unlisted`: found lines for which a record has no room. `more` can count further ones. `away`: known lines that stand, although
- * their cause is away. A part of such a line begins. `gone`: known lines whose readings were deleted.
+ * `unlisted`: found lines for which a record has no room. `more` can count further ones. `gone`: known lines whose readings were
+ * deleted.
  */
 export type ListedLines = AttentionLines & {
   readonly unlisted: readonly AttentionLine[]
-  readonly away?: readonly AttentionLine[]
   readonly gone?: readonly AttentionLine[]
 }
 
@@ -109,32 +108,37 @@ const roomOfKinds = (wanted: ReadonlyMap<AttentionKind, number>): ReadonlyMap<At
 }
 
 /**
- * A keg that goes silent before its rack does not begin twice: the line of the rack replaces it. `null`: the same lines need
- * attention.
+ * A beginning and an end pair by the id of the line. So a receiver never takes a keg for resolved that stays silent without its
+ * rack. `null`: the same lines need attention.
  */
 export const changeOf = (known: AttentionLines, next: ListedLines): AttentionChange | null => {
-  const { now, more, unlisted, away = [], gone = [] } = next
-  const knownIds = new Set(known.now.map(lineId))
+  const { now, more, unlisted, gone = [] } = next
+  const isKnown = idsAmong(known.now)
   const hasMore = known.more > 0 === more > 0
-  if (hasMore && knownIds.size === now.length && now.every((line) => knownIds.has(lineId(line)))) return null
+  if (hasMore && known.now.length === now.length && now.every(isKnown)) return null
   const found = [...now, ...unlisted]
-  const goneIds = new Set(gone.map(lineId))
-  const awayIds = new Set(away.map(lineId))
-  const causes = known.now.filter((line) => !awayIds.has(lineId(line)))
+  const isFound = idsAmong(found)
+  const isGone = idsAmong(gone)
   // Not all lines were listed: an older one was silent before, and has room again.
   const knownFromMs = known.more > 0 ? oldestSilenceMs(known.now) : Number.NEGATIVE_INFINITY
   const wasSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) <= knownFromMs
   // Not all lines were found: an older one may still be silent.
   const foundFromMs = more > unlisted.length ? oldestSilenceMs(found) : Number.NEGATIVE_INFINITY
   const mayBeSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) < foundFromMs
-  return {
-    began: now.filter((line) => !isCovered(line, causes) && !wasSilent(line)),
-    ended: known.now
-      .filter((line) => !isCovered(line, found) && !mayBeSilent(line))
-      .map((line) => (goneIds.has(lineId(line)) ? { ...line, isGone: true } : line)),
-    now,
-    more,
+  const endOf = (line: AttentionLine): readonly AttentionLine[] => {
+    if (isFound(line)) return []
+    if (isCovered(line, now)) return [{ ...line, isPart: true }]
+    if (found.some((part) => covers(line, part))) return [{ ...line, hasParts: true }]
+    if (isCovered(line, unlisted) || mayBeSilent(line)) return []
+    return isGone(line) ? [{ ...line, isGone: true }] : [line]
   }
+  const isNew = (line: AttentionLine): boolean => !isKnown(line) && (isCovered(line, known.now) || !wasSilent(line))
+  return { began: now.filter(isNew), ended: known.now.flatMap(endOf), now, more }
+}
+
+const idsAmong = (lines: readonly AttentionLine[]): ((line: AttentionLine) => boolean) => {
+  const ids = new Set(lines.map(lineId))
+  return (line) => ids.has(lineId(line))
 }
 
 /** Without a beginning or an end. */

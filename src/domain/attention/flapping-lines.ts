@@ -31,25 +31,15 @@ export class FlappingLines {
     return true
   }
 
-  /**
-   * `standing`: known lines to keep, although they were not found. A part of one that was found is told instead. `away`: known lines
-   * whose cause was away before.
-   */
-  look(
-    found: readonly AttentionLine[],
-    known: AttentionLines,
-    nowMs: number,
-  ): { readonly standing: readonly AttentionLine[]; readonly away: readonly AttentionLine[] } {
+  /** Known lines to keep, although they were not found. A part of one that was found is told instead. */
+  look(found: readonly AttentionLine[], known: AttentionLines, nowMs: number): readonly AttentionLine[] {
     const gone = known.now.filter(
       (line) => this.#isFlapping(line, nowMs) && !found.some((other) => covers(other, line)),
     )
     const before = this.#awaySince
     const sinceOf = (line: AttentionLine): number => before.get(lineId(line)) ?? nowMs
     this.#awaySince = new Map(gone.map((line) => [lineId(line), sinceOf(line)]))
-    return {
-      standing: gone.filter((line) => nowMs - sinceOf(line) < awayForMs && !found.some((other) => covers(line, other))),
-      away: gone.filter((line) => sinceOf(line) < nowMs),
-    }
+    return gone.filter((line) => nowMs - sinceOf(line) < awayForMs && !found.some((other) => covers(line, other)))
   }
 
   #isFlapping(line: AttentionLine, nowMs: number): boolean {

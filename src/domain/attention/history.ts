@@ -24,11 +24,12 @@ export const pastLines = (records: readonly AttentionRecord[], scope: LineScope)
     const last = past.at(-1)
     const isOpen = last !== undefined && last.endedMs === null
     const end = ended.find((one) => covers(one, scope))
-    const isOver = line === undefined && (more === 0 || end !== undefined)
+    // Of a rack whose parts have no room, it is not known which kegs are silent.
+    const isOver = line === undefined && (more === 0 || (end !== undefined && end.hasParts !== true))
     const gone = end?.isGone === true && { isGone: end.isGone }
     if (isOpen && isOver) past.splice(-1, 1, { ...last, line: { ...last.line, ...gone }, endedMs: atMs })
     if (line === undefined || isOpen) continue
-    const isKnown = index > 0 || began.some((one) => covers(one, scope))
+    const isKnown = index > 0 || (end === undefined && began.some((one) => covers(one, scope)))
     past.push({ line, beganMs: isKnown ? atMs : null, endedMs: null })
   }
   return past

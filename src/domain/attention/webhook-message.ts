@@ -27,7 +27,7 @@ export const messageBody = (parts: MessageParts): string | null => {
   if (began.length + ended.length === 0) return null
   const said = [
     ...began.map((line) => `${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
-    ...ended.map((line) => `Resolved: ${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
+    ...ended.map((line) => `${isResolved(line) ? 'Resolved: ' : ''}${placeOf(line, cellarTitle)}: ${wordsOf(line)}.`),
   ]
   const others = said.length - linesSaidMax
   const lines = [...said.slice(0, linesSaidMax), ...(others > 0 ? [`And ${others} more.`] : [])].join('\n')
@@ -48,10 +48,12 @@ export const testBody = (nowMs: number): string =>
     data: { text: 'This is a test from Cellarbook. Nothing needs attention.' },
   })
 
+const isResolved = ({ isPart, hasParts }: AttentionLine): boolean => isPart !== true && hasParts !== true
+
 const placeOf = ({ node }: AttentionLine, cellarTitle: string): string =>
   node === undefined ? cellarTitle : `Node ${node}`
 
-const factsOf = ({ kind, sinceMs, rack, keg, keyId, node, count, dueMs }: AttentionLine) => ({
+const factsOf = ({ kind, sinceMs, rack, keg, keyId, node, count, dueMs, isPart, hasParts }: AttentionLine) => ({
   kind,
   since: instantText(sinceMs),
   rack,
@@ -60,4 +62,6 @@ const factsOf = ({ kind, sinceMs, rack, keg, keyId, node, count, dueMs }: Attent
   node,
   count,
   due: dueMs === undefined ? undefined : instantText(dueMs),
+  isPart,
+  hasParts,
 })

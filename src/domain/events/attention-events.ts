@@ -43,6 +43,12 @@ export const AttentionLine = Type.Object(
     isGone: Type.Optional(
       Type.Literal(true, { description: 'It ended because its readings were deleted.', title: 'true' }),
     ),
+    isPart: Type.Optional(
+      Type.Literal(true, { description: 'It did not end by itself: a line of `now` includes it.', title: 'true' }),
+    ),
+    hasParts: Type.Optional(
+      Type.Literal(true, { description: 'It ended as a whole, but parts of it still need attention.', title: 'true' }),
+    ),
   },
   strict,
 )

@@ -3,6 +3,8 @@ import {
   type AttentionLine,
   attentionListBytesMax,
   changeOf,
+  covers,
+  lineId,
   linesOf,
   noLines,
 } from '../../../src/domain/attention/attention-lines.ts'
@@ -13,6 +15,7 @@ import { type Refused, refusalHours, refusalLines } from '../../../src/domain/at
 import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
 import type { KeyState } from '../../../src/domain/key.ts'
 import { nodeLines } from '../../../src/facts/node-lines.ts'
+import { seededNumbers } from '../../support/seeded-entropy.ts'
 
 const nowMs = Date.UTC(2026, 5, 1, 12, 30)
 const silent = (rack: string, keg?: string, sinceMs = nowMs): AttentionLine => ({
@@ -25,12 +28,51 @@ const lines = (...now: AttentionLine[]) => ({ now, more: 0 })
 const listed = (...now: AttentionLine[]) => ({ now, more: 0, unlisted: [] })
 
 describe('changeOf()', () => {
-  test('neither ends nor begins a keg that its rack includes', () => {
-    const keg = lines(silent('r', 'k'))
-    const rack = lines(silent('r'))
-    expect(changeOf(keg, listed(silent('r')))).toEqual({ began: [silent('r')], ended: [], ...rack })
-    expect(changeOf(rack, listed(silent('r', 'k')))).toEqual({ began: [], ended: [silent('r')], ...keg })
-    expect(changeOf(rack, listed(silent('r', undefined, 1)))).toBeNull()
+  const rack = silent('r')
+  const cellar: AttentionLine = { kind: 'silent', sinceMs: nowMs }
+  const kegs = [silent('r', 'a'), silent('r', 'b')] as const
+
+  test('begins the parts of a rack that ends while they stay silent', () => {
+    expect(changeOf(lines(rack), listed(...kegs))).toMatchObject({ began: kegs, ended: [{ ...rack, hasParts: true }] })
+    expect(changeOf(lines(cellar), listed(rack))).toMatchObject({ began: [rack], ended: [{ hasParts: true }] })
+    expect(changeOf(lines(rack), listed())?.ended).toEqual([rack])
+    expect(changeOf(lines(rack), listed(silent('r', undefined, 1)))).toBeNull()
+  })
+
+  test('ends a keg as part of the rack that begins', () => {
+    expect(changeOf(lines(...kegs), listed(rack))).toMatchObject({
+      began: [rack],
+      ended: kegs.map((keg) => ({ ...keg, isPart: true })),
+    })
+  })
+
+  test('begins the parts of a rack in a list without room', () => {
+    const known = { now: [rack, silent('other', undefined, nowMs)], more: 9 }
+    const part = silent('r', 'a', 1)
+    const next = { now: [part], more: 9, unlisted: [] }
+    expect(changeOf(known, next)).toMatchObject({
+      began: [part],
+      ended: [{ ...rack, hasParts: true }, { rack: 'other' }],
+    })
+    const unlisted = { now: [silent('new')], more: 2, unlisted: [part] }
+    expect(changeOf(lines(rack), unlisted)?.ended).toEqual([{ ...rack, hasParts: true }])
+    expect(changeOf(lines(...kegs), { now: [silent('new')], more: 1, unlisted: [rack] })?.ended).toEqual([])
+  })
+
+  test('gives a receiver that adds and removes lines those of `now`', () => {
+    const next = seededNumbers(12)
+    const all = [cellar, rack, silent('s'), ...kegs, silent('s', 'a')]
+    const received = new Set<string>()
+    let known = lines()
+    for (let at = 0; at < 500; at += 1) {
+      const some = all.filter(() => next() % 3 === 0)
+      const now = some.filter((line) => !some.some((other) => other !== line && covers(other, line)))
+      const change = changeOf(known, listed(...now))
+      for (const line of change?.ended ?? []) expect(received.delete(lineId(line))).toBe(true)
+      for (const line of change?.began ?? []) received.add(lineId(line))
+      known = lines(...now)
+      expect([...received].sort()).toEqual(now.map(lineId).sort())
+    }
   })
 })
 
@@ -139,6 +181,17 @@ describe('pastLines()', () => {
     const lines = [[silent('r')], [silent('r', 'k')], [], [silent('other')]]
     const records = lines.map((now, at) => record(at + 1, now))
     expect(pastLines(records, keg)).toEqual([{ line: silent('r'), beganMs: 1, endedMs: 3 }])
+  })
+
+  test('goes on when a rack begins or ends around a keg that stays silent', () => {
+    const [rack, one] = [silent('r'), silent('r', 'k')]
+    const records = [
+      { ...record(1, [one]), began: [one], ended: [{ ...rack, hasParts: true as const }] },
+      { ...record(2, [rack]), began: [rack], ended: [{ ...one, isPart: true as const }] },
+      { ...record(3, [silent('new')]), more: 3, ended: [{ ...rack, hasParts: true as const }] },
+    ]
+    expect(pastLines(records, keg)).toEqual([{ line: one, beganMs: null, endedMs: null }])
+    expect(pastLines(records, { kind: 'silent', rack: 'r' })).toMatchObject([{ beganMs: 2, endedMs: null }])
   })
 
   test('says that a line ended because its readings were deleted', () => {

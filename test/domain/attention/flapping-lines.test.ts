@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type AttentionLine, changeOf } from '../../../src/domain/attention/attention-lines.ts'
+import type { AttentionLine } from '../../../src/domain/attention/attention-lines.ts'
 import { FlappingLines } from '../../../src/domain/attention/flapping-lines.ts'
 import { hourMs, minuteMs } from '../../../src/domain/calendar.ts'
 
@@ -20,7 +20,7 @@ describe('a line that began five times in a day', () => {
 
   test('stands until its cause was away for an hour', () => {
     const all = flapping(5, hourMs)
-    const at = (ms: number, ...found: AttentionLine[]) => all.look(found, known, nowMs + 5 * hourMs + ms).standing
+    const at = (ms: number, ...found: AttentionLine[]) => all.look(found, known, nowMs + 5 * hourMs + ms)
     expect(at(0)).toEqual([silent('r')])
     expect(at(minuteMs, silent('r'))).toEqual([])
     expect(at(2 * minuteMs)).toEqual([silent('r')])
@@ -29,26 +29,21 @@ describe('a line that began five times in a day', () => {
   })
 
   test('ends at once if it began less often, or earlier', () => {
-    expect(flapping(4, hourMs).look([], known, nowMs + 5 * hourMs).standing).toEqual([])
-    expect(flapping(5, 5 * hourMs).look([], known, nowMs + 24 * hourMs).standing).toEqual([])
+    expect(flapping(4, hourMs).look([], known, nowMs + 5 * hourMs)).toEqual([])
+    expect(flapping(5, 5 * hourMs).look([], known, nowMs + 24 * hourMs)).toEqual([])
   })
 
   test('ends when a part of it begins, which is told', () => {
     const all = flapping(5, hourMs)
     const part = silent('r', 'k')
-    expect(all.look([part], known, nowMs + 5 * hourMs)).toEqual({ standing: [], away: [] })
-    expect(all.look([], known, nowMs + 5 * hourMs + 1).standing).toEqual([silent('r')])
-    const { standing, away } = all.look([part], known, nowMs + 5 * hourMs + 2)
-    expect([standing, away]).toEqual([[], [silent('r')]])
-    expect(changeOf(known, { now: [part], more: 0, unlisted: [], away })).toMatchObject({
-      began: [part],
-      ended: [silent('r')],
-    })
+    expect(all.look([part], known, nowMs + 5 * hourMs)).toEqual([])
+    expect(all.look([], known, nowMs + 5 * hourMs + 1)).toEqual([silent('r')])
+    expect(all.look([part], known, nowMs + 5 * hourMs + 2)).toEqual([])
   })
 
   test('is forgotten behind two hundred others', () => {
     const all = flapping(5, hourMs)
     for (let at = 0; at < 200; at += 1) all.hear(5 + at, nowMs, [silent(`other-${at}`)])
-    expect(all.look([], known, nowMs + 5 * hourMs).standing).toEqual([])
+    expect(all.look([], known, nowMs + 5 * hourMs)).toEqual([])
   })
 })

@@ -40,6 +40,13 @@ test('messageBody() names the node of a line, and hides what only nodes need', (
   expect(began).toEqual([{ kind: 'backup_old', since: '1970-01-01T00:00:00.000Z', node: 'one', text: 'backup_old' }])
 })
 
+test('messageBody() takes no line for resolved that is part of another, or has parts left', () => {
+  const ended = [{ ...line('a'), isPart: true as const }, { ...line('b'), hasParts: true as const }, line('c')]
+  const { data } = bodyOf([], { data: { cellar: 'gin', began: [], ended, more: 0 } })
+  expect(data.text).toBe(`Gin: silent a.\nGin: silent b.\nResolved: Gin: silent c. ${time}`)
+  expect(data.ended).toMatchObject([{ isPart: true }, { hasParts: true }, { rack: 'c' }])
+})
+
 test('messageBody() is null without a line of the kinds that is not at rest', () => {
   expect(bodyOf([])).toBe(null)
   expect(bodyOf([backupOld], { kinds: ['silent'] })).toBe(null)

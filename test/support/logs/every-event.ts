@@ -116,6 +116,8 @@ const samplesOfCellars = (
     ended: [
       { kind: 'key_expires', sinceMs: noonMs, keyId: '7Qp2mZ4k', dueMs: noonMs + dayMs },
       { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), keg: texts('keg'), isGone: true },
+      { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), keg: texts('keg'), isPart: true },
+      { kind: 'silent', sinceMs: noonMs, rack: texts('rack'), hasParts: true },
     ],
     now: [{ kind: 'silent', sinceMs: noonMs, rack: texts('rack'), count: 12 }],
     more: 0,
