@@ -2,11 +2,12 @@ import type { LineScope } from '../../src/domain/attention/attention-lines.ts'
 import type { PastLine } from '../../src/domain/attention/history.ts'
 import { Layout } from '../frame/layout.tsx'
 import { EventSentence } from '../log/event-sentence.tsx'
+import { attribute } from '../parts/name.tsx'
 import { Crumbs } from '../parts/nav-links.tsx'
 import { aboutText, countOf } from '../parts/quantity.ts'
 import { type Column, Table } from '../parts/table.tsx'
 import { Day, Instant } from '../parts/time.tsx'
-import { paths } from '../paths.ts'
+import { attentionFields, paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
 import { scopeSentence } from './attention-sentences.ts'
 import type { PastPageView, PastView } from './attention-types.ts'
@@ -33,12 +34,17 @@ export const PastPage = (props: { readonly shell: Shell; readonly page: PastPage
 }
 
 /** On the page of a keg or rack. */
-export const PastLines = (props: PastProps): JSX.Element => (
+export const PastLines = (props: PastProps & { readonly cellar: string }): JSX.Element => (
   <section aria-labelledby="past-title">
-    <h2 id="past-title" safe>
-      {titleOf(props.scope)}
+    <h2 id="past-title">
+      <span safe>{titleOf(props.scope)}</span> <small>in the 7 days before this page was loaded</small>
     </h2>
     <PastTable {...props} />
+    <p class="list-note">
+      <a href={attribute(paths.attentionPast(attentionFields({ cellar: props.cellar, line: props.scope })))}>
+        Show 30 days
+      </a>
+    </p>
   </section>
 )
 
@@ -50,7 +56,7 @@ const PastTable = (props: PastProps): JSX.Element => {
   const note = (
     <>
       {view.isCut ? 'There are too many records to show all. This goes back to ' : 'This goes back to '}
-      <Day at={view.sinceMs} />. Records are kept for at most 30 days.
+      <Day at={view.sinceMs} />. Records are kept for at most 30 days, and never longer than the readings.
     </>
   )
   return view.past.length === 0 ? (
@@ -92,7 +98,11 @@ const columns = ({ scope, nowMs }: PastProps): readonly Column<PastLine>[] => [
     head: 'Until',
     cell: ({ line, endedMs }) => (
       <>
-        {endedMs === null ? <strong class="silent">not over</strong> : <Instant at={endedMs} />}
+        {endedMs !== null ? (
+          <Instant at={endedMs} />
+        ) : (
+          <strong class="silent">{scope.kind === 'silent' ? 'still silent' : 'still needs attention'}</strong>
+        )}
         {line.isGone === true ? <small class="under">its readings were deleted</small> : null}
       </>
     ),

@@ -83,7 +83,12 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
         ) : null}
       </div>
       {page.kegs.length === 1 ? (
-        <PastLines scope={{ kind: 'silent', rack: main.rack, keg: main.keg }} view={props.past} nowMs={shell.nowMs} />
+        <PastLines
+          cellar={cellar.cellar}
+          scope={{ kind: 'silent', rack: main.rack, keg: main.keg }}
+          view={props.past}
+          nowMs={shell.nowMs}
+        />
       ) : null}
       {query.table === 0 ? null : inTurn(props.turn, () => <ChartTable cellar={cellar.cellar} page={page} />)}
     </Layout>

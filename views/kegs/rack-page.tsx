@@ -81,7 +81,7 @@ export const RackPage = (props: RackPageProps): JSX.Element => {
         </div>
       </div>
       <RackReadings cellar={cellar.cellar} page={page} nowMs={shell.nowMs} turn={props.turn} />
-      <PastLines scope={{ kind: 'silent', rack }} view={props.past} nowMs={shell.nowMs} />
+      <PastLines cellar={cellar.cellar} scope={{ kind: 'silent', rack }} view={props.past} nowMs={shell.nowMs} />
       <SilenceOf cellar={cellar.cellar} around={props.silence} isAdmin={shell.operator?.role === 'admin'} />
     </Layout>
   )

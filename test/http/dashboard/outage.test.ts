@@ -3,7 +3,7 @@ import { watchedHistory } from '../../../src/http/dashboard/show/history-views.t
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
-import { type Service, testAsker, testCellar } from '../../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
@@ -61,6 +61,18 @@ describe('when the store is away', () => {
     log.comeBack()
     expect([history.status, history.body.includes('The event log is unavailable')]).toEqual([503, true])
     expect([cellars?.status, readings?.status, keys?.status]).toEqual([200, 200, 200])
+  })
+
+  test('the pages of a keg and rack show all but the past', async () => {
+    const { key, keyId: sender } = await service.createKey()
+    await service.post(validReading, key)
+    await service.untilFolded(sender, 1)
+    const { rack, keg } = validReading
+    log.goAway()
+    const pages = [await admin.get(paths.keg(testCellar, rack, keg)), await admin.get(paths.rack(testCellar, rack))]
+    log.comeBack()
+    expect(pages.map(({ status }) => status)).toEqual([200, 200])
+    for (const { body } of pages) expect(body).toContain('This node cannot read the records of it now.')
   })
 
   test('a key and an account can be acted on without their histories', async () => {

@@ -120,7 +120,7 @@ test.each(ways)('“when was it silent?” is answered in three actions, $name',
   await seen('is silent, with 2 kegs')
   await choose('History')
   await seen('2026-03-01 12:15:00 UTC')
-  await seen('not over')
+  await seen('still silent')
   expect(actions()).toBe(2)
   await page.context().close()
 

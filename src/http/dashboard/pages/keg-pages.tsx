@@ -11,7 +11,7 @@ import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { rackPageOf } from '../show/rack-views.ts'
 import { cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
-import { pastView } from './attention/past-pages.tsx'
+import { pastOfKegMs, pastView } from './attention/past-pages.tsx'
 
 export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
@@ -19,13 +19,15 @@ export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const name = kegInPath(visit)
   const asked = { cellar: cellar.cellar, name, query: kegQueryOf(visit.query, name) }
   const asker = { nowMs: visit.nowMs, owner: visit.session.email, signal: visit.request.signal }
-  const page = await kegPageOf(deps, asked, asker)
+  const scope = { kind: 'silent', ...name } as const
+  const [page, past] = await Promise.all([
+    kegPageOf(deps, asked, asker),
+    pastView(deps, visit, { cellar: cellar.cellar, scope, pastMs: pastOfKegMs }),
+  ])
   if (page === null) {
     const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
     return problemPage(visit, { problem: 'keg_not_found', status: 404, back })
   }
-  const scope = { kind: 'silent', ...name } as const
-  const past = await pastView(deps, visit, { cellar: cellar.cellar, scope })
   await waitForTurn()
   const silence = rulesAround(cellar.silence, name)
   const shown = { shell: visit.shell, cellar: cellarView(cellar), page, past, silence }
@@ -40,12 +42,15 @@ export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   const { range, from, to, isPaused } = kegQueryOf(visit.query, { rack, keg: '' })
   const asked = { cellar: cellar.cellar, rack, range: { range, from, to, isPaused }, page: requestedPage(visit.query) }
   const asker = { nowMs: visit.nowMs, owner: visit.session.email, signal: visit.request.signal }
-  const page = await rackPageOf(deps, asked, asker)
+  const scope = { kind: 'silent', rack } as const
+  const [page, past] = await Promise.all([
+    rackPageOf(deps, asked, asker),
+    pastView(deps, visit, { cellar: cellar.cellar, scope, pastMs: pastOfKegMs }),
+  ])
   if (page === null) {
     const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
     return problemPage(visit, { problem: 'rack_not_found', status: 404, back })
   }
-  const past = await pastView(deps, visit, { cellar: cellar.cellar, scope: { kind: 'silent', rack } })
   await waitForTurn()
   const silence = rulesAround(cellar.silence, { rack, keg: null })
   const shown = { shell: visit.shell, cellar: cellarView(cellar), page, past, silence }

@@ -163,10 +163,10 @@ describe('the page of what needs attention', () => {
     const past = paths.attentionPast(attentionFields({ cellar: testCellar, line: { kind: 'silent', rack: 'rack-2' } }))
     expect((await admin.get(paths.attention)).body).toContain(`href="${past.replaceAll('&', '&amp;')}"`)
     for (const page of [keg, paths.rack(testCellar, 'rack-2'), past])
-      expect(timesIn((await admin.get(page)).body)).toEqual([['12:15:00', '12:25:10', 'not over', '12 minutes']])
+      expect(timesIn((await admin.get(page)).body)).toEqual([['12:15:00', '12:25:10', 'still silent', '12 minutes']])
     alive.add('rack-2')
     await pass([node], minuteMs, each)
-    node.clock.advance(7 * dayMs)
+    node.clock.advance(6 * dayMs)
     const auditor = await signedIn(node, 'auditor')
     for (const page of [keg, paths.rack(testCellar, 'rack-2'), past])
       expect(timesIn((await auditor.get(page)).body)).toEqual([['12:15:00', '12:25:10', '12:28:00', '13 minutes']])
@@ -176,8 +176,24 @@ describe('the page of what needs attention', () => {
     expect((await (await signedIn(node, 'auditor')).get(past)).body).toContain('No silence was recorded.')
   })
 
-  test('shows no history of an unknown kind or cellar', async () => {
-    for (const query of ['?kind=loud', '?kind=silent&cellar=nowhere'])
+  test('goes back no further than the records of the cellar', async () => {
+    const past = paths.attentionPast(attentionFields({ cellar: testCellar, line: { kind: 'silent' } }))
+    await node.createKey()
+    const { cellars } = node.core
+    const dayShown = async () => {
+      const { body } = await (await signedIn(node, 'auditor')).get(past)
+      return /goes back to[\s\S]*?(\d{4}-\d\d-\d\d)/.exec(body)?.[1]
+    }
+    const daysAgo = (days: number) => new Date(node.clock.now() - days * dayMs).toISOString().slice(0, 10)
+    expect(await dayShown()).toBe(daysAgo(0))
+    node.clock.advance(60 * dayMs)
+    expect(await dayShown()).toBe(daysAgo(30))
+    expect((await cellars.changePolicy(testCellar, { retentionMs: 7 * dayMs }, testAsker)).ok).toBe(true)
+    expect(await dayShown()).toBe(daysAgo(7))
+  })
+
+  test('shows no history of an unknown kind or cellar, or of no place', async () => {
+    for (const query of ['?kind=loud', '?kind=silent', '?kind=backup_old', '?kind=silent&cellar=nowhere'])
       expect((await admin.get(`/attention/past${query}`)).status).toBe(404)
   })
 })

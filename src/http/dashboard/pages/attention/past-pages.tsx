@@ -1,23 +1,34 @@
 import type { PastView } from '../../../../../views/attention/attention-types.ts'
 import { PastPage } from '../../../../../views/attention/past-lines.tsx'
 import { answerOr } from '../../../../actors/ask/answer-of.ts'
+import { recordsKeptMs, recordsKeptMsOf } from '../../../../actors/cellar/record-retention.ts'
 import { attentionKinds, type LineScope } from '../../../../domain/attention/attention-lines.ts'
 import { dayMs } from '../../../../domain/calendar.ts'
+import { Outage } from '../../../../log/event-log.ts'
 import { htmlPage, notFound } from '../../page-answers.tsx'
 import type { DashboardDeps, SignedInVisit } from '../../visit.ts'
 
-const pastMs = 30 * dayMs
+/** On the page of a keg or rack, where all 30 days would take too long to read. */
+export const pastOfKegMs = 7 * dayMs
 
 type About = { readonly cellar: string | null; readonly scope: LineScope }
 
 export const pastView = async (
   { core }: DashboardDeps,
   { session, nowMs, request }: SignedInVisit,
-  about: About,
+  { pastMs = recordsKeptMs.refusals, ...about }: About & { readonly pastMs?: number },
 ): Promise<PastView> => {
-  const wanted = { ...about, fromMs: nowMs - pastMs, toMs: nowMs + 1 }
+  const cellar = about.cellar === null ? null : core.projections.cellars.get(about.cellar)
+  const keptMs = cellar === null ? pastMs : Math.min(pastMs, recordsKeptMsOf(cellar.policy))
+  const fromMs = Math.max(nowMs - keptMs, cellar?.createdAt ?? 0)
+  const wanted = { ...about, fromMs, toMs: nowMs + 1 }
   const asker = { owner: session.email, signal: request.signal }
-  return answerOr(await core.questions.ask('attentionHistory', wanted, asker), null)
+  try {
+    return answerOr(await core.questions.ask('attentionHistory', wanted, asker), null)
+  } catch (error) {
+    if (error instanceof Outage) return null
+    throw error
+  }
 }
 
 /** Of any line, whether or not it needs attention now. */
@@ -42,6 +53,7 @@ const aboutIn = (query: URLSearchParams): About | null => {
   if (kind === undefined) return null
   const text = (name: string): string | null => query.get(name) || null
   const [cellar, rack, keg, keyId, node] = [text('cellar'), text('rack'), text('keg'), text('key'), text('node')]
+  if ((cellar === null) === (node === null)) return null
   const names = { ...(rack !== null && { rack }), ...(keg !== null && { keg }) }
   return { cellar, scope: { kind, ...names, ...(keyId !== null && { keyId }), ...(node !== null && { node }) } }
 }
