@@ -5,6 +5,7 @@
  * log equals one that grew.
  */
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
+import { type Arriving, acceptedAt, wrongClockMsMin } from './arriving.ts'
 import { readTime, writeTime } from './decimals.ts'
 
 /** Requests of a keg that are remembered, to know its usual pause. */
@@ -94,8 +95,8 @@ const insertTime = (keg: Keg, time: number): boolean => {
 /**
  * By acceptance, because the clock of a device can jump, and a device can send old readings. Readings of one request count once.
  */
-export const addArrival = (keg: Keg, accepted: number): void => {
-  noteAccepted(keg, accepted)
+export const addArrival = (keg: Keg, arriving: Arriving): void => {
+  const accepted = noteAccepted(keg, arriving)
   const { numbers, from } = keg
   const first = from + arrivals
   const count = numbers[from + arrivalCount] ?? 0
@@ -112,8 +113,17 @@ export const addArrival = (keg: Keg, accepted: number): void => {
   }
 }
 
-export const noteAccepted = ({ numbers, from }: Keg, accepted: number): void => {
-  if (accepted > (numbers[from + lastAccepted] ?? 0)) numbers[from + lastAccepted] = accepted
+/** Returns the time of the acceptance. If it is far before the last one, a clock was ahead. Its times are forgotten, or the keg would not be silent until then. */
+export const noteAccepted = ({ numbers, from }: Keg, arriving: Arriving): number => {
+  const before = numbers[from + lastAccepted] ?? 0
+  const accepted = acceptedAt(arriving, before)
+  if (accepted > before) numbers[from + lastAccepted] = accepted
+  if (accepted >= before - wrongClockMsMin) return accepted
+  numbers[from + lastAccepted] = accepted
+  let count = numbers[from + arrivalCount] ?? 0
+  while (count > 0 && (numbers[from + arrivals + count - 1] ?? 0) > accepted) count -= 1
+  numbers[from + arrivalCount] = count
+  return accepted
 }
 
 /** Forgets times before `timesMs`, and requests that were accepted before `acceptedMs`. */

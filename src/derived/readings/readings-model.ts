@@ -7,7 +7,7 @@ import { futureSkewMsMax, modelRowsPerStep } from '../../limits.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { AheadReadings, aheadTable } from './ahead-readings.ts'
-import { type Arriving, takeColumns, takeReading } from './arriving.ts'
+import { type Arriving, emptyArriving, takeColumns, takeReading, takeRequest } from './arriving.ts'
 import {
   addArrival,
   addTime,
@@ -61,19 +61,7 @@ class ReadingsModel implements Model {
   #dirty: number[] = []
   readonly #slotsOfKeys = new Map<string, number>()
   #slotBefore: number | null = null
-  readonly #arriving: Arriving = {
-    keyId: '',
-    revision: 0,
-    position: 0,
-    recordedAt: 0,
-    cellar: 0,
-    rack: '',
-    keg: '',
-    value: 0,
-    timestamp: null,
-    timeMs: 0,
-    nanoseconds: 0,
-  }
+  readonly #arriving = emptyArriving()
 
   constructor(database: Database) {
     this.#cellars = new ReadingsCellars(database)
@@ -128,7 +116,9 @@ class ReadingsModel implements Model {
     this.#slotBefore = this.#slotsOfKeys.get(run.keyId) ?? null
     const shownFrom = run.count - latestReadingsPerCellarMax
     let before = 0
-    for (const { readings } of run.requests) {
+    for (const request of run.requests) {
+      const { readings } = request
+      takeRequest(arriving, request)
       const cellar = this.#cellars.named(isBatch(readings) ? readings.cellar.text : readings.cellar)
       const count = isBatch(readings) ? readings.count : 1
       for (let index = 0; index < count; index += 1) {
@@ -145,13 +135,15 @@ class ReadingsModel implements Model {
     if (this.#slotBefore !== null) this.#slotsOfKeys.set(run.keyId, this.#slotBefore)
   }
 
-  #foldEvent({ stream, revision, position, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+  #foldEvent(event: RecordedEvent<'ReadingAccepted'>): void {
     const arriving = this.#arriving
+    const { stream, revision, position, recordedAt, data, metadata } = event
     arriving.keyId = keyIdOf(stream)
     this.#slotBefore = null
     arriving.recordedAt = recordedAt
     arriving.revision = revision
     arriving.position = position
+    takeRequest(arriving, metadata)
     takeReading(arriving, data)
     const cellar = this.#cellars.named(data.cellar)
     this.#foldReading(cellar)
@@ -177,7 +169,7 @@ class ReadingsModel implements Model {
     this.#markDirty(slot)
     const time = timeInList(arriving.timeMs, arriving.nanoseconds)
     this.#rollUps.add(slot, arriving, addTime(keg, time))
-    addArrival(keg, arriving.recordedAt)
+    addArrival(keg, arriving)
     if (isLatest(numbers, from, arriving)) this.#setLatest(slot)
     if (!isNew) return
     cellar.silent?.add(this.#lastOf(slot))
@@ -189,7 +181,7 @@ class ReadingsModel implements Model {
     const slot = this.#slots.find(this.#arriving) ?? this.#load(cellar, this.#arriving)
     if (slot === null) return
     this.#markDirty(slot)
-    noteAccepted(this.#slots.of(slot), this.#arriving.recordedAt)
+    noteAccepted(this.#slots.of(slot), this.#arriving)
   }
 
   /** Many devices send their kegs in the same order each time. */

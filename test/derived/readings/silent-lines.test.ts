@@ -11,6 +11,7 @@ import {
 import { excusedSince } from '../../../src/domain/attention/excused-times.ts'
 import type { SilenceRule } from '../../../src/domain/attention/silence-rules.ts'
 import { dayMs, hourMs, minuteMs } from '../../../src/domain/calendar.ts'
+import { requestIds } from '../../../src/entropy.ts'
 import { lineText } from '../../support/attention/watched-racks.ts'
 import { answerOf } from '../../support/readings/asked-kegs.ts'
 import { emptyReadings, flushReadings } from '../../support/readings/readings-history.ts'
@@ -172,6 +173,25 @@ describe('silent lines', () => {
     }
     kept(kegsOf(1, 3), { kind: 'silent', sinceMs: endMs, rack: 'rack-0', count: 3 })
     kept(kegsOf(2, 3), { kind: 'silent', sinceMs: endMs, count: 6 })
+  })
+
+  test('come in time after a clock was ten hours ahead', () => {
+    const setBackMs = startMs + 22 * minuteMs
+    const idAt = requestIds((count) => new Uint8Array(count))
+    const standsStill = (sent: Sent) => ({ ...sent, acceptedMs: aheadMs + minuteMs, requestId: idAt(sent.atMs) })
+    const aheadMs = startMs + 20 * minuteMs + 10 * hourMs
+    const sent = ['one key', 'another key'].flatMap((keg) => {
+      const back = eachMinute({ keg }, 3, setBackMs)
+      const ahead = eachMinute({ keg }, 2, aheadMs)
+      return [...eachMinute({ keg }, 20), ...ahead, ...(keg === 'one key' ? back.map(standsStill) : back)]
+    })
+    const { database } = modelOf([...sent, ...eachMinute({ keg: 'other' }, 40)])
+    const lastMs = setBackMs + 2 * minuteMs
+    expect(found(database, { nowMs: lastMs + 10 * minuteMs }).lines).toEqual([])
+    expect(found(database, { nowMs: lastMs + 10 * minuteMs + 1 }).lines).toMatchObject([
+      { keg: 'one key', sinceMs: lastMs, afterMs: 10 * minuteMs },
+      { keg: 'another key', sinceMs: lastMs, afterMs: 10 * minuteMs },
+    ])
   })
 
   test('follow the rule of the keg, its name, its rack or its cellar', () => {

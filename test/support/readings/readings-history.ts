@@ -77,7 +77,7 @@ export const randomHistory = (seed: number, items = 600): readonly LogItem[] => 
       const [single] = readings
       const isBatch = single === undefined || count > 1 || below(2) === 0
       return {
-        requestId: '0195a1b2-0000-7000-8000-000000000000',
+        requestId: '0195a1b2-0000-4000-8000-000000000000',
         readings: isBatch ? columnsOf(readings, (text) => names.named(text)) : single,
         idempotency: null,
       }
