@@ -70,7 +70,8 @@ export function* silentLines(database: Database, wanted: SilenceWanted): Generat
   const rules = yield* rulesOf(database, cellar.number, { rules: wanted.rules, steps })
   const judged = yield* judgedKegs(database, cellar.number, { ...wanted, rules, standing })
   const { silent, overdue, whole, nextMs } = judged
-  const isWhole = silent.size > 0 && overdue.size === judged.watched && hasRacks(database, cellar.number)
+  const isAllLate = silent.size > 0 && overdue.size === judged.watched && whole.becameMs >= whole.acceptedMs
+  const isWhole = isAllLate && hasRacks(database, cellar.number)
   if (isWhole && (judged.isNew || standing.isAll)) return { lines: [lineOfMany({}, whole)], more: 0, gone, nextMs }
   const lines = yield* newestLines({ database, cellar: cellar.number, judged, standing, rules, steps })
   return { lines: lines.slice(0, attentionLinesMax), more: Math.max(0, lines.length - attentionLinesMax), gone, nextMs }

@@ -67,23 +67,24 @@ export type ListedLines = AttentionLines & {
 /** As many as a record has room for. A line that is known already keeps its beginning, but silence says the last acceptance. */
 export const linesOf = (found: readonly AttentionLine[], foundMore: number, known: AttentionLines): ListedLines => {
   const knownLines = new Map(known.now.map((line) => [lineId(line), line]))
-  const isNew = (line: AttentionLine): number => Number(!knownLines.has(lineId(line)))
   const sorted = found
-    .map((line) =>
-      line.kind === 'silent' ? line : { ...line, sinceMs: knownLines.get(lineId(line))?.sinceMs ?? line.sinceMs },
-    )
+    .map((line) => {
+      const before = knownLines.get(lineId(line))
+      const since = line.kind === 'silent' || before === undefined ? line : { ...line, sinceMs: before.sinceMs }
+      return { line: since, isNew: Number(before === undefined), bytes: bytesOf(since) }
+    })
     // Of lines of one instant, two nodes must choose the same: those that are recorded.
-    .sort((a, b) => byAge(a, b) || isNew(a) - isNew(b) || byName(a, b))
-  const byKind = Map.groupBy(sorted, ({ kind }) => kind)
+    .sort((a, b) => byAge(a.line, b.line) || a.isNew - b.isNew || byName(a.line, b.line))
+  const byKind = Map.groupBy(sorted, ({ line }) => line.kind)
   const rooms = roomOfKinds(
-    new Map([...byKind].map(([kind, lines]) => [kind, lines.reduce((sum, line) => sum + bytesOf(line), 0)])),
+    new Map([...byKind].map(([kind, lines]) => [kind, lines.reduce((sum, { bytes }) => sum + bytes, 0)])),
   )
   const now: AttentionLine[] = []
   const unlisted: AttentionLine[] = []
   for (const [kind, lines] of byKind) {
     let room = rooms.get(kind) ?? 0
-    for (const line of lines) {
-      room -= bytesOf(line)
+    for (const { line, bytes } of lines) {
+      room -= bytes
       if (room >= 0) now.push(line)
       else unlisted.push(line)
     }

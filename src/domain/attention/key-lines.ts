@@ -2,7 +2,7 @@ import { dayMs } from '../calendar.ts'
 import { isExpired } from '../expiry.ts'
 import type { KeyState } from '../key.ts'
 import { keyStatus } from '../key-refusal.ts'
-import { type AttentionLine, attentionLinesMax, byUrgency } from './attention-lines.ts'
+import type { AttentionLine } from './attention-lines.ts'
 
 const expiresWithinMs = 14 * dayMs
 /** With a day, the line of a device that sends once a day would come and go. */
@@ -18,20 +18,22 @@ export const keyLines = (keys: readonly KeyNow[], nowMs: number): readonly Atten
   let unused = 0
   let unusedSinceMs = nowMs
   for (const { key, lastUsedAt } of keys) {
-    if (keyStatus(key, nowMs) !== 'active') continue
+    const status = keyStatus(key, nowMs)
+    if (status !== 'active' && status !== 'expired') continue
     const { keyId, expiresAt, rotation } = key
     const idleSinceMs = lastUsedAt ?? key.created.at
-    if (nowMs - idleSinceMs >= unusedMs) {
+    if (status === 'active' && nowMs - idleSinceMs >= unusedMs) {
       unused += 1
       unusedSinceMs = Math.min(unusedSinceMs, idleSinceMs)
     }
     const isInUse = lastUsedAt !== null && nowMs - lastUsedAt < inUseMs
+    // A key that has expired is not resolved while its devices may still send.
     // The old key of a rotation ends by itself. Its new key is in use already.
     if (isInUse && expiresAt !== null && isNear(expiresAt, nowMs) && (rotation?.superseded ?? null) === null)
       lines.push({ kind: 'key_expires', sinceMs: expiresAt - expiresWithinMs, keyId, dueMs: expiresAt })
   }
   if (unused > 0) lines.push({ kind: 'keys_unused', sinceMs: unusedSinceMs + unusedMs, count: unused })
-  return [...lines, ...hangingRotations(keys, nowMs)].sort(byUrgency).slice(0, attentionLinesMax)
+  return [...lines, ...hangingRotations(keys, nowMs)]
 }
 
 const isNear = (expiresAt: number, nowMs: number): boolean => expiresAt - nowMs <= expiresWithinMs

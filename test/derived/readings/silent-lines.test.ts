@@ -135,6 +135,15 @@ describe('silent lines', () => {
     expect(both.lines.map(lineText)).toEqual(['silent rack'])
   })
 
+  test('name no cellar because another rack is late that sent after the silence began', () => {
+    const silent = eachMinute({ rack: 'silent' }, 20)
+    const late = eachMinute({ rack: 'late' }, 49)
+    const excused = [[endMs, startMs + 45 * minuteMs]] as const
+    const { database } = modelOf([...silent, ...late])
+    const nowMs = startMs + 56 * minuteMs
+    expect(found(database, { nowMs, excused }).lines.map(lineText)).toEqual(['silent silent'])
+  })
+
   test('say which recorded lines have no readings left', () => {
     const { database } = modelOf(eachMinute({ rack: 'rack', keg: 'a' }, 20))
     const of = (names: Partial<AttentionLine>): AttentionLine => ({ kind: 'silent', sinceMs: endMs, ...names })

@@ -240,7 +240,23 @@ describe('keyLines()', () => {
     expect(textOf(expiring(14 * dayMs), nowMs - 7 * dayMs + 1)).toEqual(['key_expires a'])
     expect(textOf(expiring(14 * dayMs + 1), nowMs)).toEqual([])
     expect(textOf(expiring(14 * dayMs), nowMs - 7 * dayMs)).toEqual([])
-    expect(textOf(expiring(0), nowMs - 1)).toEqual([])
+    expect(textOf(expiring(0), nowMs - 1)).toEqual(['key_expires a'])
+    expect(textOf(expiring(-dayMs), nowMs - 7 * dayMs)).toEqual([])
+    expect(textOf(key('a', { expiresAt: nowMs, revoked: by }), nowMs)).toEqual([])
+    expect(textOf(key('a', { expiresAt: nowMs }), nowMs - 90 * dayMs)).toEqual([])
+  })
+
+  test('cuts no kind behind a hundred lines of another', () => {
+    const expiring = Array.from({ length: 100 }, (_, at) => key(`e-${at}`, { expiresAt: nowMs + dayMs }))
+    const { now, more } = linesOf(
+      keyLines(
+        [{ key: key('u'), lastUsedAt: null }, ...expiring.map((one) => ({ key: one, lastUsedAt: nowMs }))],
+        nowMs,
+      ),
+      0,
+      noLines,
+    )
+    expect([now.at(-1)?.kind, now.length + more]).toEqual(['keys_unused', 101])
   })
 
   test('counts keys that were not used for 90 days', () => {
