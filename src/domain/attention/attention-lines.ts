@@ -1,4 +1,6 @@
 /** What needs attention, as lines. The last record of a stream holds all lines of its cellar (docs/protocol.md, "Attention"). */
+
+import { dayMs, hourMs } from '../calendar.ts'
 import type { AttentionKind, AttentionLine } from '../events/attention-events.ts'
 import type { EventData } from '../events.ts'
 
@@ -112,7 +114,7 @@ const roomOfKinds = (wanted: ReadonlyMap<AttentionKind, number>): ReadonlyMap<At
  * A beginning and an end pair by the id of the line. So a receiver never takes a keg for resolved that stays silent without its
  * rack. `null`: the same lines need attention.
  */
-export const changeOf = (known: AttentionLines, next: ListedLines): AttentionChange | null => {
+export const changeOf = (known: KnownLines, next: ListedLines): AttentionChange | null => {
   const { now, more, unlisted, gone = [] } = next
   const isKnown = idsAmong(known.now)
   const hasMore = known.more > 0 === more > 0
@@ -120,9 +122,7 @@ export const changeOf = (known: AttentionLines, next: ListedLines): AttentionCha
   const found = [...now, ...unlisted]
   const isFound = idsAmong(found)
   const isGone = idsAmong(gone)
-  // Not all lines were listed: an older one was silent before, and has room again.
-  const knownFromMs = known.more > 0 ? oldestSilenceMs(known.now) : Number.NEGATIVE_INFINITY
-  const wasSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) <= knownFromMs
+  const hadNoRoom = unlistedIn(known)
   // Not all lines were found: an older one may still be silent.
   const foundFromMs = more > unlisted.length ? oldestSilenceMs(found) : Number.NEGATIVE_INFINITY
   const mayBeSilent = (line: AttentionLine): boolean => line.kind === 'silent' && becameMs(line) < foundFromMs
@@ -133,8 +133,30 @@ export const changeOf = (known: AttentionLines, next: ListedLines): AttentionCha
     if (isCovered(line, unlisted) || mayBeSilent(line)) return []
     return isGone(line) ? [{ ...line, isGone: true }] : [line]
   }
-  const isNew = (line: AttentionLine): boolean => !isKnown(line) && (isCovered(line, known.now) || !wasSilent(line))
+  const isNew = (line: AttentionLine): boolean => !isKnown(line) && (isCovered(line, known.now) || !hadNoRoom(line))
   return { began: now.filter(isNew), ended: known.now.flatMap(endOf), now, more }
+}
+
+/** `recordedAt`: of the record. */
+type KnownLines = AttentionLines & { readonly recordedAt?: number }
+
+/** Not all lines were listed. A line that was found then was told before, or counted in `more`, and has room again. */
+const unlistedIn = ({ now, more, recordedAt = 0 }: KnownLines): ((line: AttentionLine) => boolean) => {
+  const knownFromMs = oldestSilenceMs(now)
+  const newestMs = new Map<AttentionKind, number>()
+  for (const { kind, sinceMs } of now) newestMs.set(kind, Math.max(newestMs.get(kind) ?? 0, sinceMs))
+  return (line) => {
+    const { kind, sinceMs, node } = line
+    if (more === 0 || node !== undefined) return false
+    if (kind === 'silent') return becameMs(line) <= knownFromMs
+    return sinceMs >= (newestMs.get(kind) ?? 0) && sinceMs + foundAfterMs(kind) <= recordedAt
+  }
+}
+
+/** A line is found this long after its beginning. */
+const foundAfterMs = (kind: AttentionKind): number => {
+  if (kind === 'rotation_hangs') return 7 * dayMs
+  return kind === 'key_refused' || kind === 'key_at_limit' ? 3 * hourMs : 0
 }
 
 const idsAmong = (lines: readonly AttentionLine[]): ((line: AttentionLine) => boolean) => {

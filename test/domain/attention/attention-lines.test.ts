@@ -107,6 +107,20 @@ describe('a list without room for all silences', () => {
     expect(changeOf(full, next)).toMatchObject({ began: [{ rack: 'new' }], ended: [{ rack: last }] })
   })
 
+  test('begins no key twice that loses its room to silences, and each new key', () => {
+    const keys = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        ...({ kind: 'key_expires', sinceMs: nowMs - 1_000 + at, keyId: `key-${at}`, dueMs: nowMs + dayMs } as const),
+      }))
+    const told = linesOf(keys(50), 0, noLines)
+    const many = linesOf([...keys(50), ...of(names)], 0, told)
+    expect([told.more, many.now.filter(({ kind }) => kind === 'key_expires').length < 50]).toEqual([0, true])
+    const known = { ...many, recordedAt: nowMs - 1_000 + 49 }
+    expect(changeOf(known, linesOf(keys(51), 0, many))?.began.map(({ keyId }) => keyId)).toEqual(['key-50'])
+    const older = { ...keys(1)[0], kind: 'key_expires', sinceMs: 1, keyId: 'in use again' } as const
+    expect(changeOf(known, linesOf([older], 0, many))?.began).toEqual([older])
+  })
+
   test('says of an ended line that its readings were deleted', () => {
     const change = changeOf(lines(silent('a'), silent('b')), { ...listed(), gone: [silent('a')] })
     expect(change?.ended).toEqual([{ ...silent('a'), isGone: true }, silent('b')])
