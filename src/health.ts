@@ -87,8 +87,8 @@ export const attentionOf = (
   { nodeName, dataDir }: Pick<Config, 'nodeName' | 'dataDir'>,
 ): AttentionParts => {
   const isStalled = stallOf(log)
-  const refuses = (): boolean =>
-    health.reasons().some((reason) => reason.refuses !== 'nothing' || reason.kind === 'batches')
+  // Not what keeps only batches away: one leaked key can do that, and would hide all silence.
+  const refuses = (): boolean => !isReady(health.reasons())
   return {
     node: nodeName,
     excuses: excusedFile(dataDir),

@@ -6,6 +6,7 @@ import { readFolderJson, writeFolderJson } from './folder-file.ts'
 const Remembered = Type.Object({
   /** When the node last ran. In ms since 1970, as the others. */
   ranMs: Type.Integer(),
+  heardTo: Type.Integer(),
   excused: Type.Array(Type.Tuple([Type.Integer(), Type.Integer()]), { maxItems: excusedTimesMax }),
 })
 

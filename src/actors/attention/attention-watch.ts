@@ -91,7 +91,10 @@ export class AttentionWatch {
 
   /** Until then, the node accepts no readings. `newestMs`: of its newest event. */
   async begin(newestMs: number): Promise<void> {
-    const { ranMs, excused } = (await this.#parts.excuses?.read()) ?? { ranMs: newestMs, excused: [] }
+    const remembered = await this.#parts.excuses?.read()
+    // A log that was restored has no readings of the time between its backup and the start.
+    const isOfLog = remembered !== undefined && remembered !== null && remembered.heardTo <= this.#context.heardTo
+    const { ranMs, excused } = isOfLog ? remembered : { ranMs: newestMs, excused: [] }
     // The clock can have been ahead.
     const nowMs = this.#context.clock.now()
     for (const [fromMs, toMs] of excused) this.#excused.add(fromMs, Math.min(toMs, nowMs))
@@ -148,7 +151,9 @@ export class AttentionWatch {
     const ranMs = this.#lastBeatMs
     if (Math.abs(ranMs - this.#rememberedMs) < rememberEveryMs) return
     this.#rememberedMs = ranMs
-    await this.#parts.excuses?.write({ ranMs, excused: this.#excused.times }).catch(this.#context.onBug)
+    await this.#parts.excuses
+      ?.write({ ranMs, heardTo: this.#context.heardTo, excused: this.#excused.times })
+      .catch(this.#context.onBug)
   }
 
   #of({ cellar }: CellarState): Looked {
@@ -255,7 +260,12 @@ export class AttentionWatch {
     if (found === null) return
     const known = await this.#records.last(nodesAttentionStream)
     const nowMs = this.#nowAfter(known)
-    const { next, isRepeated } = linesOfNodes(known, found, { node, nowMs })
+    const kept = known.now.filter((line) => line.node !== node || found.undecided.includes(line.kind))
+    const mine = found.lines.map((line) => ({ ...line, node }))
+    // Two nodes can have one name by mistake.
+    const steadied = this.#records.steadied(nodesAttentionStream, [...kept, ...mine], { known, nowMs })
+    const lines = steadied.filter((line) => !kept.includes(line))
+    const { next, isRepeated } = linesOfNodes(known, { ...found, lines }, { node, nowMs })
     const renewMs = isRepeated ? 0 : Number.POSITIVE_INFINITY
     await this.#write({ stream: nodesAttentionStream, cellar: null, known, next, renewMs, nowMs })
   }

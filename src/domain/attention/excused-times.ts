@@ -5,7 +5,12 @@ export type Excused = readonly [fromMs: number, toMs: number]
 export const excusedTimesMax = 100
 
 /** Over a restart. */
-export type RememberedExcuses = { readonly ranMs: number; readonly excused: readonly Excused[] }
+export type RememberedExcuses = {
+  readonly ranMs: number
+  /** The last position that the node had heard of. */
+  readonly heardTo: number
+  readonly excused: readonly Excused[]
+}
 
 /** When no reading could come, and devices are not to blame: the node was down, or it refused readings. */
 export class ExcusedTimes {
@@ -28,11 +33,12 @@ export class ExcusedTimes {
     if (this.#times.length > excusedTimesMax) this.#joinNearest()
   }
 
+  /** The time between the two is not excused. */
   #joinNearest(): void {
-    const pauses = this.#times.slice(1).map(([fromMs], index) => fromMs - (this.#times[index]?.[1] ?? 0))
-    const at = pauses.indexOf(Math.min(...pauses))
-    const [[fromMs], [, toMs]] = [this.#times[at] ?? [0, 0], this.#times[at + 1] ?? [0, 0]]
-    this.#times.splice(at, 2, [fromMs, toMs])
+    const spans = this.#times.slice(1).map(([, toMs], index) => toMs - (this.#times[index]?.[0] ?? 0))
+    const at = spans.indexOf(Math.min(...spans))
+    const [[firstMs, endedMs], [beganMs, toMs]] = [this.#times[at] ?? [0, 0], this.#times[at + 1] ?? [0, 0]]
+    this.#times.splice(at, 2, [toMs - (endedMs - firstMs) - (toMs - beganMs), toMs])
   }
 }
 

@@ -84,9 +84,20 @@ describe('after a restart', () => {
     expect(await recordsIn(log)).toEqual([])
   })
 
+  test('the time that a restored log lacks makes nothing silent', async () => {
+    const { log, clock, start, node, each } = await oneAfterTheOther()
+    await pass([node], 15 * minuteMs, each)
+    await node.stop()
+    clock.advance(dayMs)
+    const remembered = { ranMs: clock.now() - 5 * minuteMs, heardTo: Number.MAX_SAFE_INTEGER, excused: [] }
+    const excuses = { read: async () => remembered, write: async () => {} }
+    await pass([await start({ excuses })], 5 * minuteMs, each)
+    expect(await recordsIn(log)).toEqual([])
+  })
+
   test('a remembered time in the future excuses nothing', async () => {
     const nowMs = manualClock().now()
-    const wrong: RememberedExcuses = { ranMs: nowMs + dayMs, excused: [[nowMs - dayMs, nowMs + dayMs]] }
+    const wrong: RememberedExcuses = { ranMs: nowMs + dayMs, heardTo: -1, excused: [[nowMs - dayMs, nowMs + dayMs]] }
     const { log, node, alive, each } = await oneAfterTheOther(wrong)
     await pass([node], 15 * minuteMs, each)
     alive.delete('rack-2')

@@ -55,6 +55,19 @@ describe('a line of a node', () => {
     })
   })
 
+  test('stands after it has begun five times in a day', async () => {
+    const { log, open, look } = cluster()
+    const state: State = { found: decided() }
+    const node = await open('node-1', state)
+    for (let round = 0; round < 20; round += 1) {
+      state.found = round % 2 === 0 ? decided(failed) : decided()
+      await look([node])
+    }
+    expect(await recordsOf(log)).toHaveLength(9)
+    for (let round = 0; round < 360; round += 1) await look([node])
+    expect((await recordsOf(log)).at(-1)?.data).toMatchObject({ ended: [{ kind: 'check_failed' }], now: [] })
+  })
+
   test('does not begin while the node does not know', async () => {
     const { log, open, look } = cluster()
     await look([await open('node-1', { found: { lines: [], undecided: ['disk_fills'] } })])

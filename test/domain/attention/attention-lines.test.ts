@@ -8,7 +8,7 @@ import {
   linesOf,
   noLines,
 } from '../../../src/domain/attention/attention-lines.ts'
-import { ExcusedTimes, excusedTimesMax } from '../../../src/domain/attention/excused-times.ts'
+import { ExcusedTimes, excusedSince, excusedTimesMax } from '../../../src/domain/attention/excused-times.ts'
 import { pastLines } from '../../../src/domain/attention/history.ts'
 import { keyLines } from '../../../src/domain/attention/key-lines.ts'
 import { type Refused, refusalHours, refusalLines } from '../../../src/domain/attention/refused-keys.ts'
@@ -224,18 +224,23 @@ describe('pastLines()', () => {
   })
 })
 
-test('ExcusedTimes joins times that touch, and joins the nearest when it is full', () => {
+test('ExcusedTimes joins times that touch', () => {
   const excused = new ExcusedTimes()
   excused.add(0, 5)
   excused.add(5, 7)
   excused.add(9, 9)
   expect(excused.times).toEqual([[0, 7]])
-  for (let at = 1; at < excusedTimesMax; at += 1) excused.add(at * 100, at * 100 + (at === 50 ? 90 : 1))
+})
+
+test('ExcusedTimes stay bounded in a month of short excuses, and grow no longer', () => {
+  const excused = new ExcusedTimes()
+  const stepMs = 5 * minuteMs
+  for (let atMs = 0; atMs < 30 * dayMs; atMs += stepMs) excused.add(atMs, atMs + 70_000)
   expect(excused.times.length).toBe(excusedTimesMax)
-  excused.add(20_000, 20_001)
-  expect(excused.times.length).toBe(excusedTimesMax)
-  expect(excused.times[0]).toEqual([0, 7])
-  expect(excused.times[50]).toEqual([5_000, 5_101])
+  for (const sinceMs of [0, 10 * dayMs, 29 * dayMs]) {
+    const wrongMs = excusedSince(excused.times, sinceMs) - ((30 * dayMs - sinceMs) / stepMs) * 70_000
+    expect(Math.abs(wrongMs)).toBeLessThan(4 * hourMs)
+  }
 })
 
 describe('keyLines()', () => {

@@ -205,7 +205,7 @@ test('attentionOf() excuses devices while readings are refused, or arrive late f
   expect(isRefusing({})).toBeFalse()
   expect(isRefusing({ indexTrouble: () => ({ kind: 'folding', why: '' }) })).toBeTrue()
   expect(isRefusing({ indexTrouble: () => ({ kind: 'unwritable', why: '' }) })).toBeFalse()
-  expect(isRefusing({ bodyTroubles: () => [{ kind: 'batches', why: '' }] })).toBeTrue()
+  expect(isRefusing({ bodyTroubles: () => [{ kind: 'batches', why: '' }] })).toBeFalse()
   expect(isRefusing({ descriptors: () => '' })).toBeFalse()
   expect(isRefusing({}, new Map([['late', true]]))).toBeTrue()
 })
