@@ -635,6 +635,7 @@ const namesOf = (texts: Texts): Names => ({
   cellarOfStream: () => texts('cellar'),
   emailOfStream: () => texts('email'),
   unitOf: () => texts('unit'),
+  webhookHost: () => texts('title'),
 })
 
 const historyView = (texts: Texts, isEverything: boolean): HistoryView => ({

@@ -253,6 +253,7 @@ const pagesOfKinds = (texts: Texts, shell: Shell) =>
       cellarOfStream: () => texts('cellar'),
       emailOfStream: () => texts('email'),
       unitOf: () => texts('unit'),
+      webhookHost: () => texts('title'),
     })
     const shown: EventPageView = {
       ...eventOf(texts, shell.nowMs),

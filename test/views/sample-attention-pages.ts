@@ -76,10 +76,10 @@ export const attentionPages = (
   const [row, rested] = [awake.at(3), resting[0]]
   if (row === undefined || rested === undefined) throw new Error('impossible')
   const query = { cellar: null, kind: null }
-  const none = { query, kinds: [], cellars: [], awake: [], resting: [], more: 0, count: 0 }
+  const none = { query, kinds: [], cellars: [], moreCellars: 0, awake: [], resting: [], more: 0, count: 0 }
   const kinds = attentionKinds.map((kind, at) => ({ kind, count: 11 - at }))
   const cellars = [1, 2].map((count) => ({ cellar: texts('cellar'), title: texts('title'), count }))
-  const all = { query, kinds, cellars, awake, resting, more: 3, count: awake.length + 3 }
+  const all = { query, kinds, cellars, moreCellars: 2, awake, resting, more: 3, count: awake.length + 3 }
   const chosen = {
     ...none,
     query: { cellar: texts('cellar'), kind: 'silent' },
@@ -117,12 +117,16 @@ export const attentionPages = (
     { name: 'attention-filtered', html: AttentionPage({ shell: admin, attention: chosen, health, webhooks: [] }) },
     { name: 'attention-past', html: PastPage({ shell: auditor, page: past }) },
     { name: 'attention-past-of-node', html: PastPage({ shell: auditor, page: pastOfNode }) },
-    { name: 'attention-rest', html: RestPage({ shell: admin, row, form: { values: { days: '7' }, faults: {} } }) },
+    {
+      name: 'attention-rest',
+      html: RestPage({ shell: admin, row, offered: ['1', '7', '30'], form: { values: { days: '7' }, faults: {} } }),
+    },
     {
       name: 'attention-rest-refused',
       html: RestPage({
         shell: admin,
         row: rested,
+        offered: ['1', '0'],
         form: { values: { days: '' }, faults: { days: texts('fault'), form: texts('fault') } },
       }),
     },

@@ -20,6 +20,7 @@ const noNames: Names = {
   cellarOfStream: () => null,
   emailOfStream: () => null,
   unitOf: () => null,
+  webhookHost: () => null,
 }
 
 const names: Names = {
@@ -28,6 +29,7 @@ const names: Names = {
   cellarOfStream: () => 'demo',
   emailOfStream: () => 'grace@example.org',
   unitOf: () => '°C',
+  webhookHost: () => 'hooks.example.org',
 }
 
 const key: KeyState = {
@@ -228,6 +230,16 @@ describe('sentenceOf()', () => {
     )
   })
 
+  test('names a webhook by its host, or a removed one by its id', () => {
+    const removed = everyEvent().find(({ type }) => type === 'WebhookRemoved')
+    if (removed === undefined) throw new Error('impossible')
+    const html = String(EventSentence({ sentence: sentenceOf(removed, nothingBefore, names) }))
+    expect(html).toMatch(
+      /removed webhook <a href="\/attention\/webhooks\/[^"]+"><bdi>hooks\.example\.org<\/bdi><\/a>\./,
+    )
+    expect(textOf(sentenceOf(removed, nothingBefore, noNames))).toMatch(/removed webhook “\w+”\.$/)
+  })
+
   test('shows hostile texts of every event escaped, and hidden characters', () => {
     const hostile = '<img src=x onerror=alert(1)>\n\u202e"'
     for (const one of everyEvent(() => hostile)) {
@@ -240,6 +252,7 @@ describe('sentenceOf()', () => {
           cellarOfStream: () => hostile,
           emailOfStream: () => hostile,
           unitOf: () => hostile,
+          webhookHost: () => hostile,
         },
       )
       expect(String(EventSentence({ sentence }))).not.toMatch(/<img|\u202e/)

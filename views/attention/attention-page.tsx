@@ -41,8 +41,8 @@ export const AttentionPage = (props: {
         <AttentionLists {...props} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
       </Live>
       <p class="quiet">
-        The <a href={attribute(paths.log({ kind: 'attention' }))}>log</a> says what needed attention before, for up to
-        30 days.
+        The <a href={attribute(paths.log({ type: 'AttentionChanged' }))}>log</a> says what needed attention before, for
+        up to 30 days.
       </p>
     </Layout>
   )
@@ -75,7 +75,8 @@ const AttentionLists = (props: ListsProps): JSX.Element => {
       {!isAll && awake.length + resting.length === 0 ? (
         <div class="empty small">
           <p>
-            Nothing of this needs attention. <a href={paths.attention}>Show everything</a>
+            {more === 0 ? 'Nothing of this needs attention.' : 'Nothing of this is listed.'}{' '}
+            <a href={paths.attention}>Show everything</a>
           </p>
         </div>
       ) : awake.length === 0 && more === 0 ? (
@@ -92,7 +93,7 @@ const AttentionLists = (props: ListsProps): JSX.Element => {
       )}
       {more === 0 ? null : (
         <p class="list-note quiet" safe>
-          {`${countOf(more, 'further line has', 'further lines have')} no room here. They follow when others are gone.`}
+          {`${countOf(more, 'further line is', 'further lines are')} not listed yet${isAll ? '' : ', perhaps of other kinds or cellars'}.`}
         </p>
       )}
       {resting.length === 0 ? null : (
@@ -136,7 +137,7 @@ const Elsewhere = (props: Pick<ListsProps, 'webhooks' | 'nowMs' | 'isAdmin'>): J
 }
 
 /** A chosen filter is removed by a second choice. */
-const Filters = ({ query, kinds, cellars }: AttentionView): JSX.Element => {
+const Filters = ({ query, kinds, cellars, moreCellars }: AttentionView): JSX.Element => {
   const ofKind = kinds.map(({ kind, count }) => {
     const isCurrent = query.kind === kind
     const href = paths.attentionOf({ ...query, kind: isCurrent ? null : kind })
@@ -155,6 +156,11 @@ const Filters = ({ query, kinds, cellars }: AttentionView): JSX.Element => {
       {ofCellar.length < 2 && query.cellar === null ? null : (
         <NavLinks class="filters chips" label="Lines by cellar" links={ofCellar} />
       )}
+      {moreCellars === 0 ? null : (
+        <p class="quiet" safe>
+          {`and ${countOf(moreCellars, 'more cellar', 'more cellars')}`}
+        </p>
+      )}
     </>
   )
 }
@@ -166,18 +172,13 @@ const awakeColumns = ({ nowMs, isAdmin }: ListsProps): readonly Column<Attention
   actionsColumn((row) => (
     <ul class="action-list">
       <NextStep row={row} isAdmin={isAdmin} />
-      <li>
-        <a class="action" href={attribute(paths.attentionPast(attentionFields(row)))}>
-          History
-          <Name class="visually-hidden" text={`: ${textOf(lineStatement(row))}`} />
-        </a>
-      </li>
+      <HistoryLink row={row} />
       {isAdmin ? <RestLink row={row} verb="Put to rest" /> : null}
     </ul>
   )),
 ]
 
-const restingColumns = ({ isAdmin }: ListsProps): readonly (Column<AttentionRow> | null)[] => [
+const restingColumns = ({ isAdmin }: ListsProps): readonly Column<AttentionRow>[] => [
   whatColumn,
   whereColumn,
   {
@@ -194,13 +195,12 @@ const restingColumns = ({ isAdmin }: ListsProps): readonly (Column<AttentionRow>
         </>
       ),
   },
-  isAdmin
-    ? actionsColumn((row) => (
-        <ul class="action-list">
-          <RestLink row={row} verb="Change rest" />
-        </ul>
-      ))
-    : null,
+  actionsColumn((row) => (
+    <ul class="action-list">
+      <HistoryLink row={row} />
+      {isAdmin ? <RestLink row={row} verb="Change rest" /> : null}
+    </ul>
+  )),
 ]
 
 const whatColumn: Column<AttentionRow> = {
@@ -253,6 +253,15 @@ const NextStep = (props: { readonly row: AttentionRow; readonly isAdmin: boolean
     </li>
   )
 }
+
+const HistoryLink = ({ row }: { readonly row: AttentionRow }): JSX.Element => (
+  <li>
+    <a class="action" href={attribute(paths.attentionPast(attentionFields(row)))}>
+      History
+      <Name class="visually-hidden" text={`: ${textOf(lineStatement(row))}`} />
+    </a>
+  </li>
+)
 
 const RestLink = (props: { readonly row: AttentionRow; readonly verb: string }): JSX.Element => (
   <ActionLink

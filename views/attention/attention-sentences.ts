@@ -36,18 +36,18 @@ export const attentionSentences: Sentences<AttentionEventType> = {
     data.untilMs <= recordedAt
       ? say`${who} ended the rest of a line ${placeOf(data.cellar, data, names)}: ${kindWords[data.kind]}${scopeOf(data)}.`
       : say`${who} put a line ${placeOf(data.cellar, data, names)} to rest until ${dateText(data.untilMs)}: ${kindWords[data.kind]}${scopeOf(data)}.`,
-  WebhookSet: ({ data }, { who }) => {
+  WebhookSet: ({ data }, { who, names }) => {
     const { webhookId, kinds, url } = data
     const what = kinds.length === 0 ? 'everything' : kinds.map((kind) => kindWords[kind]).join(', ')
-    return say`${who} set webhook ${quoted(webhookId)} to ${quoted(url)}, for ${what}.`
+    return say`${who} set webhook ${webhookOf(webhookId, names)} to ${quoted(url)}, for ${what}.`
   },
-  WebhookRemoved: ({ data }, { who }) => say`${who} removed webhook ${quoted(data.webhookId)}.`,
-  DeliveryBegun: ({ data: { webhookId, of, attempt, node } }) => {
+  WebhookRemoved: ({ data }, { who, names }) => say`${who} removed webhook ${webhookOf(data.webhookId, names)}.`,
+  DeliveryBegun: ({ data: { webhookId, of, attempt, node } }, { names }) => {
     const what = of === null ? 'a test' : `attempt ${countText(attempt)} to send a message`
-    return say`Node ${quoted(node)} began ${what} to webhook ${quoted(webhookId)}.`
+    return say`Node ${quoted(node)} began ${what} to webhook ${webhookOf(webhookId, names)}.`
   },
-  DeliveryEnded: ({ data: { webhookId, attempt, outcome, status } }) =>
-    say`Attempt ${countText(attempt)} to send to webhook ${quoted(webhookId)}: ${outcomeWords[outcome]}${status === null ? '' : `, with status ${status}`}.`,
+  DeliveryEnded: ({ data: { webhookId, attempt, outcome, status } }, { names }) =>
+    say`Attempt ${countText(attempt)} to send to webhook ${webhookOf(webhookId, names)}: ${outcomeWords[outcome]}${status === null ? '' : `, with status ${status}`}.`,
   SilenceRuleSet: ({ data, stream }, { who, names }) => {
     const { rack, keg, after } = data
     const kegs = keg === null ? say`kegs` : say`kegs named ${quoted(keg)}`
@@ -58,6 +58,12 @@ export const attentionSentences: Sentences<AttentionEventType> = {
     return say`${who} set that ${of} count as silent after ${strong(durationWords(after))}.`
   },
 }
+
+const webhookOf = (webhookId: string, names: Names): Part => ({
+  kind: 'webhook',
+  webhookId,
+  host: names.webhookHost(webhookId),
+})
 
 const outcomeWords: Readonly<Record<EventData<'DeliveryEnded'>['outcome'], string>> = {
   delivered: 'delivered',
@@ -81,8 +87,16 @@ const scopeOf = ({ rack, keg }: Pick<AttentionLine, 'rack' | 'keg'>): Sentence =
 }
 
 /** As the beginning of a page's line. */
-export const lineStatement = ({ line, keyLabel }: Pick<AttentionRow, 'line' | 'keyLabel'>): Sentence => {
-  const [first, ...others] = lineSentence(line, { keyLabel: () => keyLabel })
+export const lineStatement = ({ line, keyLabel }: Pick<AttentionRow, 'line' | 'keyLabel'>): Sentence =>
+  asBeginning(lineSentence(line, { keyLabel: () => keyLabel }))
+
+/** Like `In Gin cellar: all 20 kegs are silent`. */
+export const placedStatement = ({ cellar, cellarTitle, line, keyLabel }: AttentionRow): Sentence => {
+  const where = placeOf(cellar, line, { cellarTitle: () => cellarTitle })
+  return say`${asBeginning(where)}: ${lineSentence(line, { keyLabel: () => keyLabel })}`
+}
+
+const asBeginning = ([first, ...others]: Sentence): Sentence => {
   if (first?.kind !== 'text') return first === undefined ? others : [first, ...others]
   return [{ ...first, text: capitalised(first.text) }, ...others]
 }
@@ -136,11 +150,13 @@ const keyOf = ({ keyId = '' }: LineScope, names: Pick<Names, 'keyLabel'>): Part 
   label: names.keyLabel(keyId),
 })
 
-/** Like `Silence (rack “r”, keg “k”) in Gin cellar`. */
+/** Like `Rack “r”, keg “k” in Gin cellar`, or `Old backups on node “a”`. */
 export const scopeSentence = ({ scope, cellar, cellarTitle, keyLabel }: Omit<PastPageView, 'past'>): Sentence => {
-  const key = scope.keyId === undefined ? '' : say` (${keyOf(scope, { keyLabel: () => keyLabel })})`
+  const { kind, rack, keg, keyId } = scope
   const where = placeOf(cellar, scope, { cellarTitle: () => cellarTitle })
-  return say`${capitalised(kindWords[scope.kind])}${scopeOf(scope)}${key} ${where}`
+  if (rack !== undefined) return say`Rack ${quoted(rack)}${keg === undefined ? '' : say`, keg ${quoted(keg)}`} ${where}`
+  const key = keyId === undefined ? '' : say` (${keyOf(scope, { keyLabel: () => keyLabel })})`
+  return say`${capitalised(kindWords[kind])}${key} ${where}`
 }
 
 /** Within a sentence. */

@@ -22,6 +22,8 @@ export type AttentionView = {
   readonly kinds: readonly { readonly kind: AttentionKind; readonly count: number }[]
   /** Those with most lines first. */
   readonly cellars: readonly { readonly cellar: string; readonly title: string; readonly count: number }[]
+  /** Without a link. */
+  readonly moreCellars: number
   /** Most urgent first. */
   readonly awake: readonly AttentionRow[]
   readonly resting: readonly AttentionRow[]

@@ -4,17 +4,20 @@ import { EventSentence } from '../log/event-sentence.tsx'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
 import { Choices } from '../parts/field.tsx'
 import { attribute } from '../parts/name.tsx'
+import { countOf } from '../parts/quantity.ts'
 import { attentionFields, paths } from '../paths.ts'
 import type { Form, Shell } from '../types.ts'
-import { lineStatement } from './attention-sentences.ts'
+import { placedStatement } from './attention-sentences.ts'
 import type { AttentionRow } from './attention-types.ts'
 
 export const RestPage = (props: {
   readonly shell: Shell
   readonly row: AttentionRow
+  /** Days. */
+  readonly offered: readonly string[]
   readonly form: Form<'days'>
 }): JSX.Element => {
-  const { shell, row, form } = props
+  const { shell, row, offered, form } = props
   const fields = attentionFields(row)
   return (
     <Layout shell={shell} title="Put to rest" section="attention" narrow>
@@ -32,9 +35,9 @@ export const RestPage = (props: {
               name="days"
               legend="For how long?"
               choices={[
-                ['1', '1 day'],
-                ['7', '7 days'],
-                ['30', '30 days'],
+                ...offered
+                  .filter((days) => days !== '0')
+                  .map((days) => [days, countOf(Number(days), 'day', 'days')] as const),
                 ...(row.rest === null ? [] : [['0', endWords(row.line, row.rest.of)] as const]),
               ]}
               chosen={form.values.days}
@@ -47,7 +50,7 @@ export const RestPage = (props: {
         cancel={paths.attention}
       >
         <p>
-          <EventSentence sentence={lineStatement(row)} />.
+          <EventSentence sentence={placedStatement(row)} />.
         </p>
         <p class="quiet">
           The line moves to “At rest”, and the navigation no longer counts it. This holds for everybody, and the log

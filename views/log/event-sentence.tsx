@@ -1,5 +1,5 @@
 import { escapeHtml } from '@kitajs/html'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import { cannotSay, cellarName, keyName, keyPrefix, oneLine, type Part, type Sentence } from './sentence-parts.ts'
@@ -45,6 +45,14 @@ const SentencePart = (props: { readonly part: Part; readonly ofKey: string | nul
       )
     case 'operator':
       return <Name text={oneLine(part.email)} />
+    case 'webhook':
+      return part.host === null ? (
+        <Name text={`“${part.webhookId}”`} />
+      ) : (
+        <a href={attribute(paths.webhook(part.webhookId))}>
+          <Name text={oneLine(part.host)} />
+        </a>
+      )
     default:
       return cannotSay(part)
   }

@@ -15,6 +15,8 @@ export type Part =
   | { readonly kind: 'key'; readonly keyId: string; readonly label: string | null }
   | { readonly kind: 'cellar'; readonly cellar: string; readonly title: string }
   | { readonly kind: 'operator'; readonly email: string }
+  /** `host` is `null` if it was removed, or is not known. */
+  | { readonly kind: 'webhook'; readonly webhookId: string; readonly host: string | null }
 
 export type Sentence = readonly Part[]
 
@@ -27,6 +29,8 @@ export type Names = {
   readonly emailOfStream: (stream: string) => string | null
   /** That kegs of this name have now. */
   readonly unitOf: (cellar: string, keg: string) => string | null
+  /** Of its address now. */
+  readonly webhookHost: (webhookId: string) => string | null
 }
 
 export type Context = {
@@ -102,6 +106,8 @@ const textOfPart = (part: Part): string => {
       return plainName(cellarName(part))
     case 'operator':
       return plainName(oneLine(part.email))
+    case 'webhook':
+      return plainName(oneLine(part.host ?? `“${part.webhookId}”`))
     default:
       return cannotSay(part)
   }

@@ -22,7 +22,7 @@ const ofSuccess = {
   webhook_changed: 'Webhook saved.',
   webhook_removed: 'Webhook removed.',
   test_delivered: 'The test was delivered.',
-  silence_set: 'Saved. The next look for silence follows it.',
+  silence_set: 'Saved. It applies within a minute.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
   role_changed: 'Role changed and in force.',
@@ -68,6 +68,7 @@ const others = {
     'The form that was open before belonged to another operator. It was not sent, and its fields are gone.',
   webhook_was_made: 'This webhook was made already. Nothing was changed.',
   test_not_delivered: 'The test was not delivered. The list of deliveries says why.',
+  was_not_at_rest: 'This was not at rest. Nothing was changed.',
   line_is_gone: 'This no longer needs attention, so nothing was put to rest.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const

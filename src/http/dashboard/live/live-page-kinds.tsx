@@ -67,13 +67,13 @@ export const live =
   }
 
 export const liveAttention = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => ({
-  name: [paths.liveAttention(attentionQueryOf(visit.query))],
+  name: [paths.liveAttention(attentionQueryOf(deps.core, visit.query))],
   topic: 'no readings',
   // What needs attention changes with records.
   listsEvents: true,
   render: async () => {
     await deps.core.attention.load()
-    const attention = attentionView(deps.core, attentionQueryOf(visit.query))
+    const attention = attentionView(deps.core, attentionQueryOf(deps.core, visit.query))
     const health = healthView(deps.facts(), deps.settings)
     const nowMs = deps.core.clock.now()
     const webhooks = webhookViews(deps.core)

@@ -39,7 +39,7 @@ export const askHistory = async (
 }
 
 export const historyView = (
-  core: Pick<Core, 'projections'>,
+  core: Pick<Core, 'projections' | 'webhooks'>,
   history: KeyHistory | null,
   { page, isEverything }: HistoryQuery,
 ): HistoryView => {
@@ -48,7 +48,7 @@ export const historyView = (
   return { ...counts, entries: shown.map((request) => entryOf(core, request)), isEverything }
 }
 
-const entryOf = (core: Pick<Core, 'projections'>, rows: readonly HistoryRow[]): HistoryEntry => {
+const entryOf = (core: Pick<Core, 'projections' | 'webhooks'>, rows: readonly HistoryRow[]): HistoryEntry => {
   const last = rows.at(-1)
   if (last === undefined) throw new Error('Cannot show a request without events')
   const { requestId, by } = last.event.metadata
@@ -56,7 +56,7 @@ const entryOf = (core: Pick<Core, 'projections'>, rows: readonly HistoryRow[]): 
   return { requestId, by, lines: rows.map((row) => lineOf(core, row)), status, expiresAt: key.expiresAt }
 }
 
-const lineOf = (core: Pick<Core, 'projections'>, { event, before, changes }: HistoryRow): HistoryLine => ({
+const lineOf = (core: Pick<Core, 'projections' | 'webhooks'>, { event, before, changes }: HistoryRow): HistoryLine => ({
   type: event.type,
   at: event.recordedAt,
   sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesAt(core, event.position)),

@@ -8,7 +8,7 @@ import type { Typed } from '../../../domain/text.ts'
 import { namesAt } from './event-names.ts'
 
 export const stateAtTyped = (
-  core: Pick<Core, 'projections'>,
+  core: Pick<Core, 'projections' | 'webhooks'>,
   then: KeyHistory['atInstant'],
   { typed, at }: { readonly typed: string; readonly at: Typed<number> },
 ): StateAt | null => {
@@ -35,7 +35,7 @@ const keyFacts = ({ state: { key, status }, limit }: KeyThen) => {
   return { status, label, note, expiresAt, hasOwnLimit: own !== null, limit }
 }
 
-const eventThen = (core: Pick<Core, 'projections'>, row: HistoryRow | null): EventThen | null => {
+const eventThen = (core: Pick<Core, 'projections' | 'webhooks'>, row: HistoryRow | null): EventThen | null => {
   if (row === null) return null
   const { event, before } = row
   const { stream, revision, position, recordedAt, metadata } = event

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { minuteMs } from '../../../../src/domain/calendar.ts'
 import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
+import { attentionView } from '../../../../src/http/dashboard/pages/attention/attention-pages.tsx'
 import type { EventLog } from '../../../../src/log/event-log.ts'
+import type { AttentionQuery } from '../../../../views/attention/attention-types.ts'
 import { attentionFields, paths } from '../../../../views/paths.ts'
 import {
   pass,
@@ -94,7 +96,9 @@ describe('the page of what needs attention', () => {
   test('puts a line to rest, says who did it, and shows it again later', async () => {
     const { each } = await stopRack(node)
     const link = /href="(\/attention\/rest\?[^"]*)"/.exec((await admin.get(paths.attention)).body)?.[1] ?? ''
-    expect((await admin.get(link.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))).body).toContain('Put to rest?')
+    expect((await admin.get(link.replaceAll('&amp;', '&').replaceAll('&#38;', '&'))).body).toMatch(
+      /In <a [^>]*>.*<\/a>: rack “<bdi>rack-2<\/bdi>” is silent/,
+    )
     expect((await sentAs(admin, '1')).location).toBe(paths.attention)
     const resting = (await admin.get(paths.attention)).body
     expect(resting).toContain('Nothing needs attention now, except what is at rest.')
@@ -133,6 +137,8 @@ describe('the page of what needs attention', () => {
     expect(numberIn((await admin.get('/cellars')).body)).toBeNull()
     expect((await sentAs(admin, '0')).location).toBe(paths.attention)
     expect(numberIn((await admin.get('/cellars')).body)).toBe('1')
+    await sentAs(admin, '0')
+    expect((await admin.get(paths.attention)).body).toContain('This was not at rest.')
     for (const days of ['', '366', '-1', '1e9']) expect((await sentAs(admin, days)).status).toBe(422)
     const other = await admin.post(paths.restAttention(), { ...restLine, rack: 'rack-1', days: '1' })
     expect(other.location).toBe(paths.attention)
@@ -155,6 +161,36 @@ describe('the page of what needs attention', () => {
     const none = (await admin.get(paths.attentionOf({ cellar: 'gin', kind: 'silent' }))).body
     expect(none).toContain('Nothing of this needs attention.')
     expect(filtersIn(none)).toEqual(['*Silence 0', 'Keys that expire 1', '*Gin 0', `${testCellar} 1`])
+    const unknown = (await admin.get(paths.attentionOf({ cellar: 'nowhere', kind: null }))).body
+    expect(filtersIn(unknown)).toEqual(filtersIn(all))
+  })
+
+  test('counts what is not listed, with each filter', async () => {
+    const attention: typeof node.core.attention = {
+      ...node.core.attention,
+      more: () => 3,
+      current: () =>
+        Array.from({ length: 14 }, (_, at) => ({
+          cellar: `cellar-${at}`,
+          line: { kind: 'silent', sinceMs: 0 },
+          rest: null,
+        })),
+    }
+    const viewOf = (query: AttentionQuery) => attentionView({ ...node.core, attention }, query)
+    expect(viewOf({ cellar: null, kind: null })).toMatchObject({ more: 3, moreCellars: 2 })
+    expect(viewOf({ cellar: null, kind: 'key_expires' })).toMatchObject({ awake: [], more: 3, moreCellars: 0 })
+  })
+
+  test('offers no rest past the due date, but always a day', async () => {
+    const { key, keyId } = await node.createKey({ expiresAt: node.clock.now() + 3 * dayMs })
+    await node.post(validReading, key)
+    await pass([node], 2 * minuteMs)
+    const line = { cellar: testCellar, line: { kind: 'key_expires', keyId } } as const
+    const page = (await admin.get(paths.restAttention(attentionFields(line)))).body
+    expect([...page.matchAll(/name="days" value="(\d+)"/g)].map(([, days]) => days)).toEqual(['1'])
+    const sent = (days: string) =>
+      admin.post(paths.restAttention(), { ...Object.fromEntries(attentionFields(line)), days })
+    expect([(await sent('7')).status, (await sent('1')).status]).toEqual([422, 303])
   })
 
   test('says when a keg and its rack were silent, on three pages', async () => {

@@ -19,14 +19,14 @@ const cellarLinksMax = 12
 export const showAttention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   await deps.core.attention.load()
   await deps.core.webhooks.load()
-  const attention = attentionView(deps.core, attentionQueryOf(visit.query))
+  const attention = attentionView(deps.core, attentionQueryOf(deps.core, visit.query))
   const health = healthView(deps.facts(), deps.settings)
   const webhooks = webhookViews(deps.core)
   return htmlPage(visit, <AttentionPage shell={visit.shell} {...{ attention, health, webhooks }} />)
 }
 
-export const attentionQueryOf = (query: URLSearchParams): AttentionQuery => ({
-  cellar: query.get('cellar') || null,
+export const attentionQueryOf = ({ projections }: Core, query: URLSearchParams): AttentionQuery => ({
+  cellar: projections.cellars.get(query.get('cellar') ?? '')?.cellar ?? null,
   kind: attentionKinds.find((kind) => kind === query.get('kind')) ?? null,
 })
 
@@ -39,16 +39,17 @@ export const attentionView = (core: Core, query: AttentionQuery): AttentionView 
   const resting = sorted.filter(({ rest }) => rest !== null)
   const shown = [awake, resting].map((lines) => lines.slice(0, attentionLinesShownMax))
   const [awakeShown = [], restingShown = []] = shown.map((lines) => lines.map((line) => rowOf(core, line)))
-  const isAll = query.kind === null && query.cellar === null
   const notShown = awake.length - awakeShown.length + resting.length - restingShown.length
   const allAwake = all.filter(({ rest }) => rest === null)
+  const cellars = cellarsOf(core, allAwake.filter(isOfKind), query)
   return {
     query,
     kinds: kindsOf(allAwake.filter(isOfCellar), query),
-    cellars: cellarsOf(core, allAwake.filter(isOfKind), query),
+    cellars: cellars.slice(0, cellarLinksMax),
+    moreCellars: Math.max(0, cellars.length - cellarLinksMax),
     awake: awakeShown,
     resting: restingShown,
-    more: notShown + (isAll ? core.attention.more() : 0),
+    more: notShown + core.attention.more(),
     count: allAwake.length + core.attention.more(),
   }
 }
@@ -71,7 +72,6 @@ const cellarsOf = (
   return [...counts]
     .map(([cellar, count]) => ({ cellar, title: projections.cellars.get(cellar)?.title ?? cellar, count }))
     .toSorted((a, b) => Number(b.cellar === chosen) - Number(a.cellar === chosen) || b.count - a.count)
-    .slice(0, cellarLinksMax)
 }
 
 const rowOf = ({ projections: { cellars, keys } }: Core, { cellar, line, rest }: CurrentLine): AttentionRow => ({
@@ -92,7 +92,9 @@ export const rest = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   if (current === null) return gone(visit)
   const again = (faults: Faults) => restPage(deps, visit, current, faults)
   const days = visit.form('days')
-  if (!daysOffered.includes(days)) return htmlPage(visit, again({ days: 'Choose one of these.' }), 422)
+  if (!daysOffered(current, visit.nowMs).includes(days))
+    return htmlPage(visit, again({ days: 'Choose one of these.' }), 422)
+  if (days === '0' && current.rest === null) return seeOther(visit, paths.attention, { notice: 'was_not_at_rest' })
   const { cellar, line } = current
   const untilMs = visit.nowMs + Number(days) * dayMs
   const rested = await deps.core.attention.rest({ ...line, cellar }, untilMs, askerOf(visit))
@@ -101,8 +103,12 @@ export const rest = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return refusedPage(visit, rested.refusal, { back: { href: paths.attention, words: 'Back' }, again })
 }
 
-/** 0 ends a rest. */
-const daysOffered: readonly string[] = ['1', '7', '30', '0']
+/** 0 ends a rest. A longer rest than a day ends before the due date, so that somebody is told in time. */
+const daysOffered = ({ line: { dueMs } }: CurrentLine, nowMs: number): readonly string[] => [
+  '1',
+  ...['7', '30'].filter((days) => dueMs === undefined || nowMs + Number(days) * dayMs < dueMs),
+  '0',
+]
 
 const lineOf = ({ core }: DashboardDeps, { form, query }: SignedInVisit): CurrentLine | null => {
   const isSent = form('kind') !== ''
@@ -119,8 +125,8 @@ const restPage = (
   line: CurrentLine,
   faults: Faults = noFaults,
 ): JSX.Element => {
-  const values = { days: visit.form('days') || '7' }
-  return (
-    <RestPage shell={visit.shell} row={rowOf(core, line)} form={{ values, faults: placedFaults(values, faults) }} />
-  )
+  const offered = daysOffered(line, visit.nowMs)
+  const values = { days: visit.form('days') || (offered.includes('7') ? '7' : '1') }
+  const form = { values, faults: placedFaults(values, faults) }
+  return <RestPage shell={visit.shell} row={rowOf(core, line)} {...{ offered, form }} />
 }
