@@ -118,12 +118,17 @@ export class RecordRetention {
 
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
+    let standing = Number.POSITIVE_INFINITY
     for (let next = from; ; ) {
       const page = await this.#context.log.read(date.stream, { from: next, limit: readPageEventsMax })
       const times = page.map((record) => scanned(scan, record, date))
+      const attention = page.findLast((record) => record.type === 'AttentionChanged')
+      if (attention !== undefined)
+        standing = attention.data.now.length > 0 ? attention.revision : Number.POSITIVE_INFINITY
       const last = page.at(-1)
       if (last === undefined || page.length < readPageEventsMax || times.every((time) => time === 'younger')) {
-        return scan.end
+        // After a long stop, no look has written its lines again yet. Without them, they would all begin anew.
+        return Math.min(scan.end, standing)
       }
       next = last.revision + 1
     }

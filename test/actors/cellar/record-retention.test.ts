@@ -3,7 +3,7 @@ import { recordsKeptMs } from '../../../src/actors/cellar/record-retention.ts'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
 import type { TimesTold } from '../../../src/actors/time/clock-watch.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
-import { signInsStream } from '../../../src/domain/stream-names.ts'
+import { nodesAttentionStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import { readPageEventsMax, retentionMarginMs } from '../../../src/limits.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
@@ -194,6 +194,26 @@ describe('records of sign-ins', () => {
     await (await openNode(log, clockAt(dueMs + recordsKeptMs.signins + 2 * dayMs))).core.sweep()
     expect(await shown(log)).toEqual([[4, 'RecordsPurged']])
     expect((await records(log))[0]?.data).toMatchObject({ firstRevision: 2, lastRevision: 3 })
+  })
+
+  test('of attention are purged but for the last, if it has lines', async () => {
+    const log = await opened(async () => createMemoryLog())
+    const { metadata } = keySuspended()
+    const append = async (lines: number) => {
+      const now = Array.from({ length: lines }, () => ({ kind: 'disk_fills' as const, sinceMs: noonMs }))
+      const data = { cellar: null, began: [], ended: [], now, more: 0 }
+      const event = { id: crypto.randomUUID(), type: 'AttentionChanged' as const, recordedAt: noonMs, data, metadata }
+      const [last] = await log.read(nodesAttentionStream, { direction: 'backwards', limit: 1 })
+      await log.append(nodesAttentionStream, last?.revision ?? 'none', [event])
+    }
+    const left = async () => {
+      await (await openNode(log, clockAt(dueMs))).core.sweep()
+      return (await log.read(nodesAttentionStream, { limit: 10 })).map(({ revision, type }) => `${revision} ${type}`)
+    }
+    for (const lines of [1, 0, 1]) await append(lines)
+    for (const _ of [1, 2]) expect(await left()).toEqual(['2 AttentionChanged', '3 RecordsPurged'])
+    await append(0)
+    expect(await left()).toEqual(['5 RecordsPurged'])
   })
 
   test('leave one RecordsPurged, which is not purged alone', async () => {
