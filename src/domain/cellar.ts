@@ -137,7 +137,7 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
     case 'CellarUnitSet':
       return { ...cellar, units: unitsWith(cellar.units, event.data), revision }
     case 'SilenceRuleSet':
-      return { ...cellar, silence: rulesWith(cellar.silence, event.data), revision }
+      return { ...cellar, silence: rulesWith(cellar.silence, event.data, event.recordedAt), revision }
     case 'ReadingsPurged':
       return { ...cellar, revision }
     default:

@@ -44,7 +44,7 @@ export const hintOf = ({ kind, keg, afterMs }: AttentionLine): string | null => 
   switch (kind) {
     case 'silent': {
       const about = keg === undefined || afterMs === undefined ? null : aboutText(afterMs)
-      return about === null ? null : `It counts as silent after about ${about} without a reading.`
+      return about === null ? null : `It counted as silent after about ${about} without a reading.`
     }
     case 'disk_fills':
       return 'Make room on the disk, or keep readings for fewer days.'

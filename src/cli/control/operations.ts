@@ -294,7 +294,7 @@ const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   createdAt: isoOf(cellar.createdAt),
   policy: cellar.policy,
   units: Object.fromEntries(cellar.units),
-  silence: [...cellar.silence],
+  silence: cellar.silence.map(({ rack, keg, after }) => ({ rack, keg, after })),
 })
 
 const attentionView = ({ cellar, line, rest }: CurrentLine): AttentionView => ({

@@ -174,7 +174,7 @@ function* lineOfRack(known: Known, rack: string): Generator<void, AttentionLine 
   let [kegs, acceptedMs, newestMs] = [0, 0, 0]
   for (const number of numbers) {
     if (steps.isFull()) yield
-    if (afterMsOf(rules, number) === Number.POSITIVE_INFINITY) continue
+    if (ruleOf(rules, number)?.afterMs === Number.POSITIVE_INFINITY) continue
     const overdueMs = judged.overdue.get(number)
     if (overdueMs === undefined) return null
     const keg = judged.silent.get(number)
@@ -229,7 +229,7 @@ function* judgedKegs(
     const part: Silent[] = []
     for (const [keg, accepted, silentFrom] of rows) {
       const [number, acceptedMs] = [Number(keg), Number(accepted)]
-      const afterMs = afterMsOf(rules, number) ?? Number(silentFrom) - acceptedMs
+      const { afterMs, setMs } = ruleOf(rules, number) ?? { afterMs: Number(silentFrom) - acceptedMs, setMs: 0 }
       if (afterMs === Number.POSITIVE_INFINITY) continue
       watched += 1
       const overMs = nowMs - acceptedMs
@@ -246,7 +246,8 @@ function* judgedKegs(
       const isSure = overMs - excusedMs > afterMs
       if (!isSure) nextMs = Math.min(nextMs, acceptedMs + afterMs + excusedMs)
       if (!isSure && !(overMs > afterMs && isStanding)) continue
-      const one = { number, acceptedMs, afterMs }
+      // A shorter rule makes kegs silent only now, so they are news.
+      const one = { number, acceptedMs, afterMs: Math.max(afterMs, Math.min(setMs, nowMs) - acceptedMs) }
       silent.set(number, one)
       part.push(one)
       isNew ||= !isStanding
@@ -262,12 +263,16 @@ function* judgedKegs(
   }
 }
 
-/** `cellarMs`: the rule of the whole cellar. `null`: there is none. */
-type Rules = { readonly ruled: ReadonlyMap<number, number>; readonly cellarMs: number | null }
+type Rule = { readonly afterMs: number; readonly setMs: number }
 
-const afterMsOf = ({ ruled, cellarMs }: Rules, number: number): number | null => ruled.get(number) ?? cellarMs
+type Rules = { readonly ruled: ReadonlyMap<number, Rule>; readonly ofCellar: Rule | undefined }
 
-const msOf = ({ after }: SilenceRule): number => (after === 'never' ? Number.POSITIVE_INFINITY : after)
+const ruleOf = ({ ruled, ofCellar }: Rules, number: number): Rule | undefined => ruled.get(number) ?? ofCellar
+
+const inMs = ({ after, setMs = 0 }: SilenceRule): Rule => ({
+  afterMs: after === 'never' ? Number.POSITIVE_INFINITY : after,
+  setMs,
+})
 
 /** The rule of a keg comes before that of its name, and this before that of its rack. */
 function* rulesOf(
@@ -276,31 +281,31 @@ function* rulesOf(
   { rules, steps }: { readonly rules: readonly SilenceRule[]; readonly steps: AskedSteps },
 ): Generator<void, Rules> {
   const ofCellar = rules.find(({ rack, keg }) => rack === null && keg === null)
-  const ruled = new Map<number, number>()
+  const ruled = new Map<number, Rule>()
   for (const rule of rules) {
     const { rack, keg } = rule
     if (rack === null || keg !== null) continue
     for (const number of yield* numbersNamed(database, cellar, { rack, words: [] })) {
-      ruled.set(number, msOf(rule))
+      ruled.set(number, inMs(rule))
       if (steps.isFull()) yield
     }
   }
   const ofNames = new Map(
-    rules.flatMap((rule) => (rule.rack === null && rule.keg !== null ? [[rule.keg, msOf(rule)]] : [])),
+    rules.flatMap((rule) => (rule.rack === null && rule.keg !== null ? [[rule.keg, inMs(rule)]] : [])),
   )
   if (ofNames.size > 0) yield* ruleNames(database, { cellar, ofNames, ruled })
   for (const rule of rules) {
     const { rack, keg } = rule
     const number = rack === null || keg === null ? null : kegNumberOf(database, cellar, { rack, keg })
-    if (number !== null) ruled.set(number, msOf(rule))
+    if (number !== null) ruled.set(number, inMs(rule))
   }
-  return { ruled, cellarMs: ofCellar === undefined ? null : msOf(ofCellar) }
+  return { ruled, ofCellar: ofCellar === undefined ? undefined : inMs(ofCellar) }
 }
 
 type NamesRuled = {
   readonly cellar: number
-  readonly ofNames: ReadonlyMap<string, number>
-  readonly ruled: Map<number, number>
+  readonly ofNames: ReadonlyMap<string, Rule>
+  readonly ruled: Map<number, Rule>
 }
 
 /** There is no index of the names of kegs alone, so this passes all kegs of the cellar. */
@@ -316,8 +321,8 @@ function* ruleNames(database: Database, { cellar, ofNames, ruled }: NamesRuled):
       .get(cellar)?.last ?? -1
   for (let from = 0; from <= end; from += kegsPassedPerStep) {
     for (const { number, keg } of next.all(cellar, from, from + kegsPassedPerStep, names)) {
-      const afterMs = ofNames.get(keg)
-      if (afterMs !== undefined) ruled.set(number, afterMs)
+      const rule = ofNames.get(keg)
+      if (rule !== undefined) ruled.set(number, rule)
     }
     yield
   }

@@ -5,7 +5,10 @@ import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
 
 /** What an admin has set. Both names are `null` for the whole cellar, and `rack` alone for all kegs of that name. */
-export type SilenceRule = Omit<EventData<'SilenceRuleSet'>, 'after'> & { readonly after: number | 'never' }
+export type SilenceRule = Omit<EventData<'SilenceRuleSet'>, 'after'> & {
+  readonly after: number | 'never'
+  readonly setMs?: number
+}
 
 export type SilenceScope = Pick<SilenceRule, 'rack' | 'keg'>
 
@@ -43,9 +46,10 @@ export const rulesAround = (
 export const rulesWith = (
   rules: readonly SilenceRule[],
   { rack, keg, after }: EventData<'SilenceRuleSet'>,
+  setMs: number,
 ): readonly SilenceRule[] => {
   const others = rules.filter((rule) => !isSameScope(rule, { rack, keg }))
-  return after === null ? others : [...others, { rack, keg, after }]
+  return after === null ? others : [...others, { rack, keg, after, setMs }]
 }
 
 export const afterWithin = <A extends number | 'never' | null>(after: A): Typed<A> => {

@@ -91,6 +91,20 @@ describe('silent lines', () => {
     expect(change?.ended).toEqual([])
   })
 
+  test('tell a keg that a shorter rule makes silent, beside hundreds', () => {
+    const old = kegsOf(300, 2).flatMap((names, at) => eachMinute(names, at === 0 ? 90 : 20 - (at % 7)))
+    const daily = [0, 1].map((day) => ({ rack: 'daily', keg: 'a', atMs: startMs - (1 - day) * dayMs }))
+    const { database } = modelOf([...daily, ...old])
+    const nowMs = startMs + 60 * minuteMs
+    const before = found(database, { nowMs })
+    const known = linesOf(before.lines, before.more, noLines)
+    const rules = [{ rack: 'daily', keg: null, after: minuteMs, setMs: nowMs }]
+    const after = found(database, { nowMs: nowMs + 1, rules, standing: known.now })
+    expect(before.more).toBeGreaterThan(0)
+    const change = changeOf(known, linesOf(after.lines, after.more, known))
+    expect(change?.began.map(lineText)).toEqual(['silent daily'])
+  })
+
   test('are the same on a node that has seen the kegs in another order', () => {
     const stopped = kegsOf(300, 1)
     const alive = eachMinute({ rack: 'alive', keg: 'a' }, 40)

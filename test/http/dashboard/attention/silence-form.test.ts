@@ -16,7 +16,8 @@ beforeEach(async () => {
 })
 afterEach(() => service.stop())
 
-const rulesNow = () => service.core.projections.cellars.get(testCellar)?.silence ?? []
+const rulesNow = () =>
+  service.core.projections.cellars.get(testCellar)?.silence.map(({ setMs: _, ...rule }) => rule) ?? []
 
 const send = (fields: Readonly<Record<string, string>>) =>
   admin.post(form, { rack, keg, of: 'keg', silence: 'after', after: '', ...fields })
