@@ -170,12 +170,13 @@ export class AttentionWatch {
     const looked = this.#of(cellar)
     const nowMs = this.#nowAfter(known)
     const keptMs = recordsKeptMsOf(cellar.policy)
-    let found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: true })
+    const ofKeys = this.#keyLines(cellar, nowMs)
+    let found = await this.#linesOf(cellar, { known, nowMs, ofKeys, isAtOnce: true })
     // The file of the model can be some seconds old. So a change is found again with all readings that this node has.
     if (found === null) return
     if (changeOf(known, found) !== null) {
       const heardTo = this.#context.heardTo
-      found = await this.#linesOf(cellar, { known, nowMs, isAtOnce: false })
+      found = await this.#linesOf(cellar, { known, nowMs, ofKeys, isAtOnce: false })
       if (found === null || (await this.#lags(heardTo, nowMs))) return
     }
     const isWritten = await this.#write({
@@ -207,14 +208,25 @@ export class AttentionWatch {
     return next !== undefined && nowMs - next.recordedAt > lagMsMax
   }
 
-  async #linesOf(cellar: CellarState, { known, nowMs, isAtOnce }: Look): Promise<FoundLines | null> {
-    const silence = await this.#silence(cellar, { known, nowMs, isAtOnce })
+  /** This passes all keys of the cellar, so a look does it once. */
+  #keyLines({ cellar }: CellarState, nowMs: number): readonly AttentionLine[] {
+    const { keys, readings } = this.#context.projections
+    const lastUsedAt = (keyId: string): number | null => readings.usage(keyId)?.lastUsedAt ?? null
+    return keyLines(
+      keys.ofCellar(cellar).map((key) => ({ key, lastUsedAt: lastUsedAt(key.keyId) })),
+      nowMs,
+    )
+  }
+
+  async #linesOf(
+    cellar: CellarState,
+    look: Look & { readonly ofKeys: readonly AttentionLine[] },
+  ): Promise<FoundLines | null> {
+    const { known, nowMs, ofKeys } = look
+    const silence = await this.#silence(cellar, look)
     if (silence === null) return null
     const refused = (await this.#refused(cellar, nowMs)) ?? known.now.filter(({ kind }) => refusalKinds.includes(kind))
-    const { keys, readings } = this.#context.projections
-    const ofCellar = keys.ofCellar(cellar.cellar)
-    const used = ofCellar.map((key) => ({ key, lastUsedAt: readings.usage(key.keyId)?.lastUsedAt ?? null }))
-    const all = [...silence.lines, ...keyLines(used, nowMs), ...refused]
+    const all = [...silence.lines, ...ofKeys, ...refused]
     const found = this.#records.steadied(attentionStream(cellar.cellar), all, { known, nowMs })
     return {
       ...linesOf(found, silence.more, known),
