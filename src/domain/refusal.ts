@@ -119,6 +119,7 @@ export type CommandRefusal =
   | { readonly kind: 'too_many_silence_rules'; readonly rulesMax: number }
   | { readonly kind: 'webhook_not_found' }
   | { readonly kind: 'too_many_webhooks'; readonly webhooksMax: number }
+  | { readonly kind: 'webhook_exists'; readonly webhookId: string }
   /** Without this secret, this node cannot sign messages to the webhook. `why` is a sentence. */
   | { readonly kind: 'no_webhook_secret'; readonly why: string }
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }

@@ -66,6 +66,10 @@ const commandProblems: {
     status: 409,
     text: ({ webhooksMax }) => `There can be at most ${webhooksMax} webhooks. Remove one first.`,
   },
+  webhook_exists: {
+    status: 409,
+    text: ({ webhookId }) => `The webhook ${webhookId} has this address and these kinds already. Nothing was changed.`,
+  },
   no_webhook_secret: { status: 409, text: ({ why }) => why },
   expiry_in_past: {
     status: 422,

@@ -60,10 +60,14 @@ const decideSet = (
   if (given !== null && before === null) return refused({ kind: 'webhook_not_found' })
   const checked = checkedUrl(url)
   if (!checked.ok) return checked
+  const data = { webhookId, url: checked.value, kinds: [...new Set(kinds)] }
+  const same = before === null ? settings.list().find((webhook) => saidTo(webhook) === saidTo(data)) : undefined
+  if (same !== undefined) return refused({ kind: 'webhook_exists', webhookId: same.webhookId })
   if (before === null && settings.list().length >= webhooksMax)
     return refused({ kind: 'too_many_webhooks', webhooksMax })
   const master = before === null ? webhooks.masterToMake() : { id: before.masterId }
   if ('why' in master) return refused({ kind: 'no_webhook_secret', why: master.why })
-  const data = { webhookId, url: checked.value, kinds: [...new Set(kinds)], masterId: master.id }
-  return done({ type: 'WebhookSet', data })
+  return done({ type: 'WebhookSet', data: { ...data, masterId: master.id } })
 }
+
+const saidTo = ({ url, kinds }: Pick<WebhookInput, 'url' | 'kinds'>): string => JSON.stringify([url, kinds.toSorted()])

@@ -23,8 +23,8 @@ import type { Sent } from './webhook-parts.ts'
 export const attemptMsMax = 17_000
 /** An append that took longer is too near to `takeoverMs` to send after it. */
 export const claimMsMax = 15_000
-/** Counted by the node that takes over, from when it has known the claim. */
-export const takeoverMs = 40_000
+/** Counted by the node that takes over, from when it has known the claim. The other node has begun the claim before, and has ended. */
+export const takeoverMs = claimMsMax + attemptMsMax + 3_000
 /** A test waits for an attempt under way. */
 const testWaitMsMax = 20_000
 /** After an outage of the log. */
@@ -47,7 +47,12 @@ export type SenderParts = {
 export type Body = string | null | { readonly why: string }
 
 type Answer = Outcome<Delivery, CommandRefusal>
-type Test = { readonly asker: Asker; readonly sinceBeat: number; readonly answer: (answer: Answer) => void }
+type Test = {
+  readonly asker: Asker
+  readonly sinceBeat: number
+  readonly answered: Promise<Answer>
+  readonly answer: (answer: Answer) => void
+}
 type Begun = EventData<'DeliveryBegun'>
 
 export class WebhookSender {
@@ -95,12 +100,14 @@ export class WebhookSender {
     })
   }
 
+  /** A second click joins the test under way. */
   test(asker: Asker): Promise<Answer> {
-    if (this.#test !== null || this.#context.isStopping) return Promise.resolve(refused({ kind: 'busy' }))
-    const { promise, resolve } = Promise.withResolvers<Answer>()
-    this.#test = { asker, sinceBeat: this.#context.beat, answer: resolve }
+    if (this.#test !== null) return this.#test.answered
+    if (this.#context.isStopping) return Promise.resolve(refused({ kind: 'busy' }))
+    const { promise: answered, resolve: answer } = Promise.withResolvers<Answer>()
+    this.#test = { asker, sinceBeat: this.#context.beat, answered, answer }
     this.onBeat({ sendsWaiting: false })
-    return promise
+    return answered
   }
 
   abort(): void {

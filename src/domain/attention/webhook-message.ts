@@ -1,4 +1,5 @@
 /** The body of a message to a webhook (docs/protocol.md, "Webhooks"). */
+import { plainName } from '../../hidden-characters.ts'
 import { instantText, secondText } from '../calendar.ts'
 import type { EventData } from '../events.ts'
 import type { AttentionKind, AttentionLine } from './attention-lines.ts'
@@ -51,7 +52,7 @@ export const testBody = (nowMs: number): string =>
 const isResolved = ({ isPart, hasParts }: AttentionLine): boolean => isPart !== true && hasParts !== true
 
 const placeOf = ({ node }: AttentionLine, cellarTitle: string): string =>
-  node === undefined ? cellarTitle : `Node ${node}`
+  plainName(node === undefined ? cellarTitle : `Node ${node}`)
 
 const factsOf = ({ kind, sinceMs, rack, keg, keyId, node, count, dueMs, isPart, hasParts }: AttentionLine) => ({
   kind,

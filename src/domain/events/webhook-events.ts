@@ -20,7 +20,7 @@ export const webhookEvents = {
   WebhookRemoved: event({ in: ['attention'], by: ['operator', 'cli'] }, 'Somebody removed a webhook.', { webhookId }),
   DeliveryBegun: event(
     { in: ['attention'], by: ['system', 'operator', 'cli'] },
-    'A node begins to send a message. Until its end is recorded, or the node is silent for 40 s, no other node sends to this webhook.',
+    'A node begins to send a message. Until its end is recorded, or the node is silent for 35 s, no other node sends to this webhook.',
     {
       webhookId,
       messageId,

@@ -62,6 +62,13 @@ describe('set() refuses', () => {
     expect(await refusalOf(first.core.webhooks.set(change, asker))).toBe(null)
   })
 
+  test('a second one with the address and kinds of another', async () => {
+    const { webhookId, url } = await nodes.set(first, { kinds: ['silent', 'backup_old'] })
+    const again = { webhookId: null, url, kinds: ['backup_old', 'silent'] } as const
+    expect(await refusalOf(first.core.webhooks.set(again, asker))).toEqual({ kind: 'webhook_exists', webhookId })
+    expect(await refusalOf(first.core.webhooks.set({ ...again, kinds: [] }, asker))).toBe(null)
+  })
+
   test('a new webhook without a master, and an address that is not allowed', async () => {
     const poor = await nodes.open('poor', { master: () => ({ why: 'No file.' }) })
     const set = (url: string) => poor.schedule.until(poor.core.webhooks.set({ webhookId: null, url, kinds: [] }, asker))
@@ -80,7 +87,7 @@ test('set() on two nodes at once keeps both webhooks', async () => {
   const held = first.faults.hold('before')
   const delayed = nodes.set(first)
   await first.schedule.quiet()
-  await nodes.set(second)
+  await nodes.set(second, { url: 'https://example.org/other' })
   held.release()
   await delayed
   await nodes.pass(1_000)

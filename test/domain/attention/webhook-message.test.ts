@@ -47,6 +47,10 @@ test('messageBody() takes no line for resolved that is part of another, or has p
   expect(data.ended).toMatchObject([{ isPart: true }, { hasParts: true }, { rack: 'c' }])
 })
 
+test('messageBody() shows hidden characters of a title', () => {
+  expect(bodyOf([line('A')], { cellarTitle: 'Gin\u202e' }).data.text).toBe(`Gin[U+202E]: silent A. ${time}`)
+})
+
 test('messageBody() is null without a line of the kinds that is not at rest', () => {
   expect(bodyOf([])).toBe(null)
   expect(bodyOf([backupOld], { kinds: ['silent'] })).toBe(null)

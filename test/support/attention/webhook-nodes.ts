@@ -77,7 +77,9 @@ export class WebhookCluster {
     if (node.core.projections.cellars.get(cellar) === null) {
       await node.schedule.until(node.core.cellars.create({ cellar, title: '' }, asker))
     }
-    const wanted = { webhookId: null, url: 'https://example.org/hook', kinds: [], ...input }
+    const count = node.core.webhooks.list().length
+    const url = `https://example.org/hook${count === 0 ? '' : count + 1}`
+    const wanted = { webhookId: null, url, kinds: [], ...input }
     const made = await node.schedule.until(node.core.webhooks.set(wanted, asker))
     if (!made.ok) throw new Error(`Cannot make a webhook for a test: ${made.refusal.kind}`)
     return made.value

@@ -66,8 +66,8 @@ describe('the pages of webhooks', () => {
   })
 
   test('make one webhook of a form that is sent twice', async () => {
-    await make()
-    expect((await make()).location).toBe(paths.webhook(idOf()))
+    const answers = await Promise.all([make(), make()])
+    expect(answers.map(({ location }) => location).toSorted()).toEqual([null, paths.webhook(idOf())].toSorted())
     expect(service.core.webhooks.list()).toHaveLength(1)
   })
 

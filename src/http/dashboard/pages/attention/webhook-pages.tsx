@@ -31,16 +31,15 @@ export const showWebhooks = async ({ core }: DashboardDeps, visit: SignedInVisit
   return htmlPage(visit, listPage(core, visit))
 }
 
-/** A form that is sent twice makes one webhook. */
 export const makeWebhook = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { webhooks } = deps.core
   await webhooks.load()
   const again = (faults: Faults) => listPage(deps.core, visit, faults)
   const input = typedInput(visit.form)
   if (!input.ok) return refusedPage(visit, input.refusal, { back: toWebhooks, again })
-  const made = webhooks.list().find((webhook) => shownOf(webhook) === shownOf(input.value))
-  if (made !== undefined) return seeOther(visit, paths.webhook(made.webhookId), { notice: 'webhook_was_made' })
   const set = await webhooks.set({ ...input.value, webhookId: null }, askerOf(visit))
+  if (!set.ok && set.refusal.kind === 'webhook_exists')
+    return seeOther(visit, paths.webhook(set.refusal.webhookId), { notice: 'webhook_was_made' })
   if (!set.ok) return refusedPage(visit, set.refusal, { back: toWebhooks, again })
   return htmlPage(visit, (await pageOf(deps, visit, set.value))({ isSecretShown: true }), 201)
 }
@@ -123,8 +122,6 @@ const fieldsOf = ({ url, kinds }: Input): Shown => ({
   which: kinds.length === 0 ? 'all' : 'some',
   ...Object.fromEntries(attentionKinds.map((kind) => [`kind_${kind}`, kinds.includes(kind) ? 'on' : ''])),
 })
-
-const shownOf = (input: Input): string => shownFieldOf(fieldsOf(input))
 
 const typedKinds = (form: FormFields): readonly AttentionKind[] =>
   attentionKinds.filter((kind) => form(`kind_${kind}`) !== '')
