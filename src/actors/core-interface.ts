@@ -276,6 +276,7 @@ export type Delivery = {
 }
 
 export type WebhookStatus = {
+  readonly state: 'not sending' | 'failing' | 'not used yet' | 'test failed' | 'not known' | 'works'
   /** Messages that are not delivered yet. */
   readonly waiting: number
   /** The first of the failures in a row. `null`: the last attempt did not fail. */

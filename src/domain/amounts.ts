@@ -10,13 +10,13 @@ export const durationMsMax = 36_500 * 86_400_000
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs }
 
-export const parseDurationMs = (text: string, field: string): Typed<number> => {
+export const parseDurationMs = (text: string, field: string, msMax = durationMsMax): Typed<number> => {
   const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
   const ms = Number(count) * (unitMs[unit ?? ''] ?? Number.NaN)
-  if (ms >= 1 && ms <= durationMsMax) return done(ms)
+  if (ms >= 1 && ms <= msMax) return done(ms)
   return invalidField(
     field,
-    `The duration must be a whole number followed by s, m, h or d, like 30d. The maximum is ${durationMsMax / dayMs}d.`,
+    `The duration must be a whole number followed by s, m, h or d, like 30d. The maximum is ${msMax / dayMs}d.`,
   )
 }
 

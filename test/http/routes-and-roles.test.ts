@@ -100,7 +100,7 @@ const table: Readonly<Record<string, Row>> = {
   '/attention/webhooks': { ...pageForAll, ...formForAdmins(422) },
   // No webhook has this id.
   '/attention/webhooks/:webhookId': { GET: [303, 404, 404], POST: [303, 403, 404] },
-  '/attention/webhooks/:webhookId/secret': { POST: [303, 403, 404] },
+  '/attention/webhooks/:webhookId/secret': { GET: [303, 403, 303], POST: [303, 403, 404] },
   '/attention/webhooks/:webhookId/test': { POST: [303, 403, 404] },
   '/attention/webhooks/:webhookId/remove': { GET: [303, 403, 404], POST: [303, 403, 404] },
   '/health': pageForAll,

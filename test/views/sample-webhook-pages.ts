@@ -13,18 +13,24 @@ export const sampleWebhooks = (texts: Texts, nowMs: number): readonly [WebhookVi
     url: texts('url'),
     kinds: ['silent', 'disk_fills'],
     set: { at: nowMs - 9_000 * minute, by: { kind: 'operator', email: texts('email') } },
+    state: 'works',
     waiting: 0,
     failingSinceMs: null,
     nextTryMs: null,
     last: sampleDeliveries(texts, nowMs)[1] ?? null,
     why: null,
   }
-  const failing = { failingSinceMs: nowMs - 90 * minute, nextTryMs: nowMs + 2 * minute, waiting: 1_000 }
+  const failing = {
+    state: 'failing' as const,
+    failingSinceMs: nowMs - 90 * minute,
+    nextTryMs: nowMs + 2 * minute,
+    waiting: 1_000,
+  }
   return [
     works,
     { ...works, webhookId: '4fGh7kLm', kinds: [], ...failing },
-    { ...works, webhookId: '5fGh7kLm', why: texts('fault'), last: null },
-    { ...works, webhookId: '6fGh7kLm', set: { at: nowMs, by: { kind: 'cli' } }, last: null },
+    { ...works, webhookId: '5fGh7kLm', state: 'not sending', why: texts('fault'), last: null },
+    { ...works, webhookId: '6fGh7kLm', set: { at: nowMs, by: { kind: 'cli' } }, state: 'not used yet', last: null },
   ]
 }
 

@@ -68,13 +68,16 @@ export class WebhookDeliveries {
     const { waiting, failingSinceMs, open, last, webhook } = queue
     const { beat, clock } = this.#context
     const pauseMs = queue.pauseMs(beat)
-    const lastDelivery = last === null ? null : deliveryOf(last.claim, last.ended)
+    const lastEnded = last === null ? null : deliveryOf(last.claim, last.ended)
+    const why = this.#whyNot(webhook)
+    const delivery = open === null || open === 'unreadable' ? lastEnded : deliveryOf(open, null)
     return {
+      state: stateOf({ why, failingSinceMs, last: delivery }),
       waiting,
       failingSinceMs,
       nextTryMs: pauseMs === 0 ? null : clock.now() + pauseMs,
-      last: open === null || open === 'unreadable' ? lastDelivery : deliveryOf(open, null),
-      why: this.#whyNot(webhook),
+      last: delivery,
+      why,
     }
   }
 
@@ -245,7 +248,28 @@ export class WebhookDeliveries {
   }
 }
 
-const noStatus: WebhookStatus = { waiting: 0, failingSinceMs: null, nextTryMs: null, last: null, why: null }
+const stateOf = (known: Pick<WebhookStatus, 'why' | 'failingSinceMs' | 'last'>): WebhookStatus['state'] => {
+  if (known.why !== null) return 'not sending'
+  if (known.failingSinceMs !== null) return 'failing'
+  if (known.last === null) return 'not used yet'
+  switch (known.last.ended?.outcome) {
+    case 'failed':
+      return 'test failed'
+    case 'unknown':
+      return 'not known'
+    default:
+      return 'works'
+  }
+}
+
+const noStatus: WebhookStatus = {
+  state: 'not used yet',
+  waiting: 0,
+  failingSinceMs: null,
+  nextTryMs: null,
+  last: null,
+  why: null,
+}
 
 const noParts = { why: 'Only the running service has the secrets of webhooks.' }
 

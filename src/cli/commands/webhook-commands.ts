@@ -8,7 +8,7 @@ export const addWebhookCommands = (program: Command, runner: Runner): void => {
   const webhook = program
     .command('webhook')
     .description(
-      'Make, list, test and remove webhooks. What begins or ceases to need attention is sent to their addresses',
+      'Make, list, test and remove webhooks. What starts or stops needing attention is sent to their addresses',
     )
   webhook
     .command('list')
@@ -35,8 +35,21 @@ export const addWebhookCommands = (program: Command, runner: Runner): void => {
     .action((url: string, { id = null, kinds = [], ...options }: SetOptions) =>
       runner.run({ op: 'set_webhook', webhookId: id, url, kinds: [...kinds] }, options, { text: webhookFields }),
     )
+  webhook
+    .command('remove')
+    .description('Remove a webhook')
+    .argument(...webhookId)
+    .option('--yes', 'also if messages wait for it. They are not sent')
+    .option(...jsonFlag)
+    .action((id: string, options: JsonOption & { readonly yes?: boolean }) =>
+      runner.run({ op: 'remove_webhook', webhookId: id, isConfirmed: options.yes === true }, options, {
+        text: webhookFields,
+      }),
+    )
   addWithId(webhook, runner)
 }
+
+const webhookId = ['<id>', 'the id of the webhook'] as const
 
 type SetOptions = JsonOption & { readonly id?: string | null; readonly kinds?: readonly AttentionKind[] }
 
@@ -49,7 +62,6 @@ const kindsOption = (text: string): readonly AttentionKind[] =>
 
 const addWithId = (webhook: Command, runner: Runner): void => {
   const commands = [
-    ['remove_webhook', 'remove', 'Remove a webhook. Messages that wait for it are not sent'],
     ['test_webhook', 'test', 'Send a test, and say what came of it'],
     ['webhook_secret', 'secret', 'Print the secret, with which the receiver checks that messages come from here'],
   ] as const
@@ -57,10 +69,8 @@ const addWithId = (webhook: Command, runner: Runner): void => {
     webhook
       .command(name)
       .description(description)
-      .argument('<id>', 'the id of the webhook')
+      .argument(...webhookId)
       .option(...jsonFlag)
-      .action((webhookId: string, options: JsonOption) =>
-        runner.run({ op, webhookId }, options, { text: webhookFields }),
-      )
+      .action((id: string, options: JsonOption) => runner.run({ op, webhookId: id }, options, { text: webhookFields }))
   }
 }

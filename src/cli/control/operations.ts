@@ -136,7 +136,7 @@ async function* answer(
     case 'list_attention':
       await core.attention.load()
       for (const current of core.attention.current()) yield { kind: 'attention', value: attentionView(current) }
-      return done
+      return { ...done, message: notListed(core.attention.more()) }
     case 'cellar_policy':
       return yield* cellarPolicy(core, operation, asker)
     case 'create_key': {
@@ -171,6 +171,11 @@ async function* answer(
     default:
       return assertNever(operation)
   }
+}
+
+const notListed = (more: number): string | null => {
+  if (more === 0) return null
+  return more === 1 ? '1 further line is not listed.' : `${more} further lines are not listed.`
 }
 
 /** A shorter retention deletes readings, so the admin must confirm it. */

@@ -18,7 +18,12 @@ export const WebhookOperation = Type.Union([
     url: Type.String(),
     kinds: Type.Array(attentionKind),
   }),
-  Type.Object({ op: Type.Literal('remove_webhook'), ...id }),
+  Type.Object({
+    op: Type.Literal('remove_webhook'),
+    ...id,
+    /** The person accepts that waiting messages are not sent (`--yes`). */
+    isConfirmed: Type.Boolean(),
+  }),
   Type.Object({ op: Type.Literal('test_webhook'), ...id }),
   Type.Object({ op: Type.Literal('webhook_secret'), ...id }),
 ])
@@ -34,6 +39,8 @@ export async function* webhookAnswer(
     kind: 'webhook',
     value: { ...viewOf(webhooks, webhook), ...(secret !== undefined && { secret }) },
   })
+  const named = ({ webhookId }: { readonly webhookId: string }) =>
+    webhooks.list().find((webhook) => webhook.webhookId === webhookId)
   switch (operation.op) {
     case 'list_webhooks':
       for (const webhook of webhooks.list()) yield lineOf(webhook)
@@ -45,16 +52,25 @@ export async function* webhookAnswer(
       return done
     }
     case 'remove_webhook': {
+      const webhook = named(operation)
+      const { waiting } = webhooks.status(operation.webhookId)
+      if (waiting > 0 && !operation.isConfirmed)
+        return { exitCode: exitCodes.refused, message: removalWarning(waiting) }
+      const line = webhook === undefined ? [] : [lineOf(webhook)]
       const removed = await webhooks.remove(operation.webhookId, asker)
-      return removed.ok ? done : refusedEnd(removed.refusal)
+      if (!removed.ok) return refusedEnd(removed.refusal)
+      yield* line
+      return done
     }
     case 'test_webhook': {
       const tested = await webhooks.test(operation.webhookId, asker)
       if (!tested.ok) return refusedEnd(tested.refusal)
+      const webhook = named(operation)
+      if (webhook !== undefined) yield lineOf(webhook)
       return testEnd(tested.value)
     }
     case 'webhook_secret': {
-      const webhook = webhooks.list().find(({ webhookId }) => webhookId === operation.webhookId)
+      const webhook = named(operation)
       if (webhook === undefined) return refusedEnd({ kind: 'webhook_not_found' })
       const opened = webhooks.secretOf(webhook)
       if ('why' in opened) return refusedEnd({ kind: 'no_webhook_secret', why: opened.why })
@@ -66,6 +82,11 @@ export async function* webhookAnswer(
   }
 }
 
+const removalWarning = (waiting: number): string => {
+  const messages = waiting === 1 ? '1 waiting message' : `${waiting} waiting messages`
+  return `Nothing was changed. ${messages} will not be sent. To confirm, add --yes.`
+}
+
 const testEnd = ({ ended }: Delivery): End => {
   if (ended?.outcome === 'delivered') return { ...done, message: `The test was delivered, in ${ended.tookMs} ms.` }
   const why = [ended?.why, ended?.answer].filter((text) => text != null && text !== '')
@@ -73,14 +94,15 @@ const testEnd = ({ ended }: Delivery): End => {
 }
 
 const viewOf = (webhooks: Core['webhooks'], { webhookId, url, kinds }: Webhook): WebhookView => {
-  const { waiting, failingSinceMs, last, why } = webhooks.status(webhookId)
+  const { state, waiting, failingSinceMs, last, why } = webhooks.status(webhookId)
   return {
     id: webhookId,
     url,
     kinds: [...kinds],
+    state,
     waiting,
     failingSince: failingSinceMs === null ? null : isoOf(failingSinceMs),
-    lastDelivery: last === null ? null : isoOf(last.beganMs),
+    lastAttempt: last === null ? null : isoOf(last.beganMs),
     trouble: why,
   }
 }

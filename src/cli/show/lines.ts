@@ -47,10 +47,12 @@ const WebhookView = Type.Object({
   url: Type.String(),
   /** Empty: all. */
   kinds: Type.Array(attentionKind),
+  /** As the page of the webhook says it. */
+  state: Type.String(),
   waiting: Type.Integer(),
   /** Of the failures in a row. `null`: the last attempt did not fail. */
   failingSince: textOrNull,
-  lastDelivery: textOrNull,
+  lastAttempt: textOrNull,
   /** Why this node cannot send to it. */
   trouble: textOrNull,
   /** Only after `webhook secret`. */

@@ -233,22 +233,19 @@ export const attentionTable = (lines: readonly Line[]): string => {
 const webhooksIn = (lines: readonly Line[]): readonly WebhookView[] =>
   lines.flatMap((line) => (line.kind === 'webhook' ? [line.value] : []))
 
-const webhookState = ({ trouble, failingSince, lastDelivery }: WebhookView): string => {
-  if (trouble !== null) return 'not sending'
-  if (failingSince !== null) return `failing since ${failingSince}`
-  return lastDelivery === null ? 'not used yet' : 'works'
-}
+const webhookState = ({ state, failingSince }: WebhookView): string =>
+  state === 'failing' ? `${state} since ${failingSince}` : state
 
 export const webhookTable = (lines: readonly Line[]): string =>
   formatTable(
-    ['ID', 'ADDRESS', 'KINDS', 'STATE', 'WAITING', 'LAST DELIVERY'],
+    ['ID', 'ADDRESS', 'KINDS', 'STATE', 'WAITING', 'LAST ATTEMPT'],
     webhooksIn(lines).map((webhook) => [
       webhook.id,
       webhook.url,
       webhook.kinds.join(', ') || 'all',
       webhookState(webhook),
       String(webhook.waiting),
-      webhook.lastDelivery ?? 'never',
+      webhook.lastAttempt ?? 'never',
     ]),
   )
 

@@ -21,7 +21,7 @@ export type RuleAround = SilenceScope & {
 /** All looks for silence read them. */
 export const silenceRulesPerCellarMax = 100
 const afterMsMin = minuteMs
-const afterMsMax = 365 * dayMs
+export const afterMsMax = 365 * dayMs
 
 export const isSameScope = (a: SilenceScope, b: SilenceScope): boolean => a.rack === b.rack && a.keg === b.keg
 

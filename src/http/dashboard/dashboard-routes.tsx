@@ -31,6 +31,7 @@ import { setSilence, showSilence } from './pages/attention/silence-pages.tsx'
 import {
   changeWebhook,
   confirmRemoval,
+  leadToWebhook,
   makeWebhook,
   removeWebhook,
   showSecret,
@@ -208,6 +209,7 @@ const attentionPages = ({ operator, admin }: Door) =>
         .post(paths.webhooks, admin(makeWebhook, showWebhooks))
         .get('/attention/webhooks/:webhookId', operator(showWebhook))
         .post('/attention/webhooks/:webhookId', admin(changeWebhook, showWebhook))
+        .get('/attention/webhooks/:webhookId/secret', admin(leadToWebhook))
         .post('/attention/webhooks/:webhookId/secret', admin(showSecret))
         .post('/attention/webhooks/:webhookId/test', admin(testWebhook))
         .get('/attention/webhooks/:webhookId/remove', admin(confirmRemoval))

@@ -72,7 +72,7 @@ const columns: readonly Column<DeliveryView>[] = [
     head: 'Took',
     isEmpty: ({ ended }) => ended === null,
     isNumber: true,
-    cell: ({ ended }) => <span safe>{ended === null ? '' : `${countText(ended.tookMs)} ms`}</span>,
+    cell: ({ ended }) => <span safe>{ended === null ? '' : `${countText(ended.tookMs)}\u00a0ms`}</span>,
   },
 ]
 
@@ -80,5 +80,9 @@ const columns: readonly Column<DeliveryView>[] = [
 const answerOf = (ended: DeliveryView['ended']): string => {
   if (ended === null) return ''
   const { status, answer, why } = ended
-  return [status === null ? null : `${status}`, answer, why].filter((part) => part !== null && part !== '').join(' · ')
+  // The status says this already.
+  const reason = why === `The answer was ${status}.` ? null : why
+  return [status === null ? null : `${status}`, answer, reason]
+    .filter((part) => part !== null && part !== '')
+    .join(' · ')
 }

@@ -13,7 +13,7 @@ import { paths } from '../../paths.ts'
 import type { EditForm, Shell } from '../../types.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookForm } from './webhook-form.tsx'
-import { toldText, WebhookState } from './webhook-state.tsx'
+import { hostOf, toldText, WebhookState } from './webhook-state.tsx'
 import type { DeliveriesView, KindChoice, WebhookField, WebhookView } from './webhook-types.ts'
 
 type PageProps = {
@@ -30,7 +30,7 @@ export const WebhookPage = (props: PageProps): JSX.Element => {
   const { shell, webhook, deliveries } = props
   const isAdmin = shell.operator?.role === 'admin'
   return (
-    <Layout shell={shell} title="Webhook" section="attention">
+    <Layout shell={shell} title={`Webhook ${hostOf(webhook.url)}`} section="attention">
       <WebhookCrumbs />
       <div class="heading">
         <h1>
@@ -74,15 +74,13 @@ const StateCard = ({ webhook, nowMs, csrf }: StateProps): JSX.Element => (
       <Fact term="State">
         <WebhookState webhook={webhook} nowMs={nowMs} />
         {webhook.why === null ? null : (
-          <small class="under">
-            <Name text={webhook.why} />
-          </small>
+          <small class="under">{csrf === null ? 'Ask an admin to look at this.' : <Name text={webhook.why} />}</small>
         )}
       </Fact>
       <Fact term="Sends">
         <span safe>{toldText(webhook)}</span>
       </Fact>
-      <Fact term="Last delivery">
+      <Fact term="Last attempt">
         <AgoOrNever at={webhook.last?.beganMs ?? null} nowMs={nowMs} />
       </Fact>
       <Fact term="Waiting">
@@ -103,6 +101,7 @@ const Actions = ({ webhookId, csrf }: { readonly webhookId: string; readonly csr
   <ul class="action-list">
     <li>
       <PostButton action={paths.testWebhook(webhookId)} csrf={csrf} words="Send a test" />
+      <small class="under quiet">takes up to 15 s</small>
     </li>
     <li>
       <PostButton action={paths.webhookSecret(webhookId)} csrf={csrf} words="Show the secret" />
@@ -162,9 +161,7 @@ export const RemoveWebhookPage = (props: {
         <p>
           Nothing more is sent to <Name text={webhook.url} />.
           {webhook.waiting === 0 ? null : (
-            <span
-              safe
-            >{` ${countOf(webhook.waiting, 'message that waits', 'messages that wait')} will not arrive.`}</span>
+            <span safe>{` ${countOf(webhook.waiting, 'waiting message', 'waiting messages')} will not be sent.`}</span>
           )}
         </p>
         <p class="quiet">A new webhook to the same address will have another secret.</p>

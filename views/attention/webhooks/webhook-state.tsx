@@ -1,22 +1,27 @@
-import { Pill } from '../../parts/pill.tsx'
-import { Ago } from '../../parts/time.tsx'
+import { Pill, type PillLook } from '../../parts/pill.tsx'
+import { Ago, Instant } from '../../parts/time.tsx'
 import { capitalised, kindWords } from '../attention-sentences.ts'
 import type { WebhookView } from './webhook-types.ts'
 
+const looks: Readonly<Record<Exclude<WebhookView['state'], 'not used yet'>, PillLook>> = {
+  'not sending': 'revoked',
+  failing: 'revoked',
+  'test failed': 'revoked',
+  'not known': 'suspended',
+  works: 'active',
+}
+
 export const WebhookState = (props: { readonly webhook: WebhookView; readonly nowMs: number }): JSX.Element => {
-  const { why, failingSinceMs, nextTryMs, last } = props.webhook
-  if (why !== null) return <Pill look="revoked" word="not sending" />
-  if (failingSinceMs === null) {
-    if (last === null) return <Pill look="soon" word="not used yet" />
-    const hasFailed = last.ended !== null && last.ended.outcome !== 'delivered'
-    return <Pill look={hasFailed ? 'revoked' : 'active'} word={hasFailed ? 'test failed' : 'works'} />
-  }
+  const { state, failingSinceMs, nextTryMs } = props.webhook
+  if (state === 'not used yet') return <span class="quiet">not used yet</span>
+  const pill = <Pill look={looks[state]} word={state} />
+  if (state !== 'failing' || failingSinceMs === null) return pill
   return (
     <>
-      <Pill look="revoked" word="failing" /> since <Ago at={failingSinceMs} nowMs={props.nowMs} />
+      {pill} since <Ago at={failingSinceMs} nowMs={props.nowMs} />
       {nextTryMs === null ? null : (
         <small class="under quiet">
-          next try <Ago at={nextTryMs} nowMs={props.nowMs} />
+          next try at <Instant at={nextTryMs} />
         </small>
       )}
     </>

@@ -20,6 +20,7 @@ export type WebhookView = {
   /** Empty: all. */
   readonly kinds: readonly AttentionKind[]
   readonly set: { readonly at: number; readonly by: By }
+  readonly state: 'not sending' | 'failing' | 'not used yet' | 'test failed' | 'not known' | 'works'
   readonly waiting: number
   readonly failingSinceMs: number | null
   readonly nextTryMs: number | null

@@ -24,7 +24,7 @@ export const WebhooksPage = (props: {
       <Crumbs crumbs={[<a href={paths.attention}>Needs attention</a>]} />
       <div class="heading">
         <h1>Webhooks</h1>
-        <p class="lead">When something begins or ceases to need attention, this service posts it to these addresses.</p>
+        <p class="lead">When something starts or stops needing attention, this service posts it to these addresses.</p>
       </div>
       {webhooks.length === 0 ? (
         <div class="empty small">
@@ -66,6 +66,6 @@ const columns = (nowMs: number): readonly Column<WebhookView>[] => [
   },
   { head: 'What', cell: (webhook) => <span safe>{toldText(webhook)}</span> },
   { head: 'State', cell: (webhook) => <WebhookState webhook={webhook} nowMs={nowMs} /> },
-  { head: 'Last delivery', cell: ({ last }) => <AgoOrNever at={last?.beganMs ?? null} nowMs={nowMs} /> },
+  { head: 'Last attempt', cell: ({ last }) => <AgoOrNever at={last?.beganMs ?? null} nowMs={nowMs} /> },
   { head: 'Waiting', isNumber: true, cell: ({ waiting }) => <Count of={waiting} /> },
 ]

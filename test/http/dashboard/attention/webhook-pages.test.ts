@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Sending, Sent, WebhookParts } from '../../../../src/actors/webhooks/webhook-parts.ts'
+import { webhookAnswer } from '../../../../src/cli/control/webhook-operations.ts'
 import { webhooksStream } from '../../../../src/domain/stream-names.ts'
 import { paths } from '../../../../views/paths.ts'
 import { startWatching, stopRack } from '../../../support/attention/watched-racks.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { addOperators } from '../../../support/test-operators.ts'
-import type { Service, ServiceOptions } from '../../../support/test-service.ts'
+import { type Service, type ServiceOptions, testAsker } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
@@ -90,6 +91,7 @@ describe('the pages of webhooks', () => {
         expect((await person.get(path)).body).not.toContain(secret)
     expect((await admin.post(paths.webhookSecret(idOf()), {})).body).toContain(secret)
     expect((await auditor.post(paths.webhookSecret(idOf()), {})).status).toBe(403)
+    expect((await admin.get(paths.webhookSecret(idOf()))).location).toBe(page)
     const seen = (await auditor.get(page)).body
     expect([seen.includes(url), seen.includes('Send a test'), seen.includes('Remove')]).toEqual([true, false, false])
     expect(JSON.stringify(service.lines)).not.toContain('whsec_')
@@ -126,6 +128,12 @@ describe('the pages of webhooks', () => {
       expect([path, page.includes('failing</span></span> since')]).toEqual([path, true])
     }
     expect((await admin.get(paths.webhook(webhookId))).body).toContain('1 message<')
+    expect((await admin.get(paths.removeWebhook(webhookId))).body).toContain('1 waiting message will not be sent.')
+    const remove = (isConfirmed: boolean) =>
+      webhookAnswer(node.core, { op: 'remove_webhook', webhookId, isConfirmed }, testAsker).next()
+    expect((await remove(false)).value).toMatchObject({ message: expect.stringContaining('add --yes') })
+    expect(await remove(true)).toMatchObject({ done: false, value: { value: { id: webhookId, waiting: 1 } } })
+    expect(node.core.webhooks.list()).toEqual([])
     await node.stop()
     await log.close()
   })
@@ -156,5 +164,27 @@ describe('the pages of webhooks', () => {
     const list = (await admin.get(paths.webhooks)).body
     expect([list.includes(why), list.includes('name="url"')]).toEqual([true, false])
     expect((await make()).status).toBe(409)
+  })
+
+  test('tell only admins why a node cannot send', async () => {
+    const why = 'Cannot read /var/lib/cellarbook/webhook-master.'
+    let isAway = false
+    await service.stop()
+    await start({ webhooks: { ...parts, master: (how) => (isAway ? { why } : parts.master(how)) } })
+    await make()
+    isAway = true
+    // The list reads the file again.
+    await admin.get(paths.webhooks)
+    const page = paths.webhook(idOf())
+    const shows = async (person: Visitor) => (await person.get(page)).body.includes(why)
+    expect([await shows(admin), await shows(auditor)]).toEqual([true, false])
+    expect((await auditor.get(page)).body).toContain('Ask an admin to look at this.')
+  })
+
+  test('say an answer once', async () => {
+    answer = { status: 500, answer: 'oh', why: null, tookMs: 1 }
+    await make()
+    await admin.post(paths.testWebhook(idOf()), {})
+    expect((await admin.get(paths.webhook(idOf()))).body).toContain('<bdi>500 · oh</bdi>')
   })
 })

@@ -1,7 +1,7 @@
 import { SilencePage } from '../../../../../views/cellars/silence-rule.tsx'
 import { paths } from '../../../../../views/paths.ts'
 import { durationTyped, parseDurationMs } from '../../../../domain/amounts.ts'
-import { type RuleAround, rulesAround } from '../../../../domain/attention/silence-rules.ts'
+import { afterMsMax, type RuleAround, rulesAround } from '../../../../domain/attention/silence-rules.ts'
 import type { CellarState } from '../../../../domain/cellar.ts'
 import { done } from '../../../../domain/refusal.ts'
 import { cellarStream } from '../../../../domain/stream-names.ts'
@@ -68,7 +68,7 @@ const valuesOf = (after: After): Values => {
 }
 
 const typedAfter = ({ silence, after }: Values): Typed<After> => {
-  if (silence === 'after') return parseDurationMs(after, 'after')
+  if (silence === 'after') return parseDurationMs(after, 'after', afterMsMax)
   if (silence === 'never') return done('never')
   return silence === 'usual' ? done(null) : invalidField('silence', 'Choose one of these.')
 }

@@ -41,19 +41,23 @@ export const makeWebhook = async (deps: DashboardDeps, visit: SignedInVisit): Pr
   if (!set.ok && set.refusal.kind === 'webhook_exists')
     return seeOther(visit, paths.webhook(set.refusal.webhookId), { notice: 'webhook_was_made' })
   if (!set.ok) return refusedPage(visit, set.refusal, { back: toWebhooks, again })
-  return htmlPage(visit, (await pageOf(deps, visit, set.value))({ isSecretShown: true }), 201)
+  return htmlPage(visit, await pageOf(deps, visit, { webhook: set.value, isSecretShown: true }), 201)
 }
 
 export const showWebhook = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const webhook = await webhookInPath(deps, visit)
-  return webhook === null ? notFound(visit) : htmlPage(visit, (await pageOf(deps, visit, webhook))())
+  return webhook === null ? notFound(visit) : htmlPage(visit, await pageOf(deps, visit, { webhook }))
 }
 
 export const showSecret = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const webhook = await webhookInPath(deps, visit)
   if (webhook === null) return notFound(visit)
-  return htmlPage(visit, (await pageOf(deps, visit, webhook))({ isSecretShown: true }))
+  return htmlPage(visit, await pageOf(deps, visit, { webhook, isSecretShown: true }))
 }
+
+/** The address of the secret stays in the browser after the form. */
+export const leadToWebhook = (_: DashboardDeps, visit: SignedInVisit): Response =>
+  seeOther(visit, paths.webhook(visit.params['webhookId'] ?? ''))
 
 export const changeWebhook = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const webhook = await webhookInPath(deps, visit)
@@ -62,8 +66,7 @@ export const changeWebhook = async (deps: DashboardDeps, visit: SignedInVisit): 
   const [now, back] = [fieldsOf(webhook), toWebhook(webhook)]
   const shown = shownValues(form, now)
   if (!isChanged(form, shown, Object.keys(now))) return seeOther(visit, back.href, { notice: 'nothing_typed' })
-  const page = await pageOf(deps, visit, webhook)
-  const again = (faults: Faults) => page({ faults, shown })
+  const again = (faults: Faults) => pageOf(deps, visit, { webhook, faults, shown })
   const input = typedInput(form)
   if (!input.ok) return refusedPage(visit, input.refusal, { back, again })
   const { url, ...kinds } = now
@@ -77,7 +80,7 @@ export const changeWebhook = async (deps: DashboardDeps, visit: SignedInVisit): 
     stream: webhooksStream,
     valuesIn: ({ type, data }) => (type === 'WebhookSet' && data.webhookId === webhook.webhookId ? fieldsOf(data) : {}),
   })
-  if (overtaken !== null) return htmlPage(visit, page(overtaken), 409)
+  if (overtaken !== null) return htmlPage(visit, await pageOf(deps, visit, { webhook, ...overtaken }), 409)
   const set = await deps.core.webhooks.set({ ...input.value, webhookId: webhook.webhookId }, askerOf(visit))
   if (set.ok) return seeOther(visit, back.href, { notice: 'webhook_changed' })
   return refusedPage(visit, set.refusal, { back, again })
@@ -87,9 +90,9 @@ export const testWebhook = async (deps: DashboardDeps, visit: SignedInVisit): Pr
   const webhook = await webhookInPath(deps, visit)
   if (webhook === null) return notFound(visit)
   const back = toWebhook(webhook)
-  const page = await pageOf(deps, visit, webhook)
   const tested = await deps.core.webhooks.test(webhook.webhookId, askerOf(visit))
-  if (!tested.ok) return refusedPage(visit, tested.refusal, { back, again: (faults) => page({ faults }) })
+  if (!tested.ok)
+    return refusedPage(visit, tested.refusal, { back, again: (faults) => pageOf(deps, visit, { webhook, faults }) })
   const isDelivered = tested.value.ended?.outcome === 'delivered'
   return seeOther(visit, back.href, { notice: isDelivered ? 'test_delivered' : 'test_not_delivered' })
 }
@@ -158,26 +161,33 @@ const listPage = (core: Core, visit: SignedInVisit, faults: Faults = noFaults): 
   />
 )
 
-type PageParts = { readonly faults?: Faults; readonly shown?: Shown; readonly isSecretShown?: boolean }
+type PageParts = {
+  readonly webhook: Webhook
+  readonly faults?: Faults
+  readonly shown?: Shown
+  readonly isSecretShown?: boolean
+}
 
-const pageOf = async ({ core: { webhooks } }: DashboardDeps, visit: SignedInVisit, webhook: Webhook) => {
+const pageOf = async (
+  { core: { webhooks } }: DashboardDeps,
+  visit: SignedInVisit,
+  { webhook, faults = noFaults, shown = fieldsOf(webhook), isSecretShown = false }: PageParts,
+): Promise<string> => {
   const before = Number(visit.query.get('before') ?? Number.NaN)
   const from = { before: Number.isSafeInteger(before) && before > 0 ? before : null }
   const deliveries = await webhooks.deliveries(webhook.webhookId, from)
-  return ({ faults = noFaults, shown = fieldsOf(webhook), isSecretShown = false }: PageParts = {}): JSX.Element => {
-    const { form, kinds } = formOf(isSecretShown ? noFields : visit.form, webhook, faults)
-    const secret = isSecretShown ? webhooks.secretOf(webhook) : { why: '' }
-    return (
-      <WebhookPage
-        shell={visit.shell}
-        webhook={viewOf(webhooks, webhook)}
-        deliveries={deliveries}
-        form={{ ...form, shown: shownFieldOf(shown) }}
-        kinds={kinds}
-        secret={'secret' in secret ? secret.secret : null}
-      />
-    )
-  }
+  const { form, kinds } = formOf(isSecretShown ? noFields : visit.form, webhook, faults)
+  const secret = isSecretShown ? webhooks.secretOf(webhook) : { why: '' }
+  return (
+    <WebhookPage
+      shell={visit.shell}
+      webhook={viewOf(webhooks, webhook)}
+      deliveries={deliveries}
+      form={{ ...form, shown: shownFieldOf(shown) }}
+      kinds={kinds}
+      secret={'secret' in secret ? secret.secret : null}
+    />
+  )
 }
 
 const removePage = (
