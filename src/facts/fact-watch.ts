@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../domain/calendar.ts'
 import { Histogram, latencyBounds, quantileOf } from '../histogram.ts'
 import { heartbeatMs } from '../limits.ts'
 import type { DiskFigures } from '../log/event-log.ts'
@@ -72,20 +73,21 @@ export class FactWatch {
   }
 
   /**
-   * At the faster of two rates: a day hides what began an hour ago, and an hour hides slow growth. `null`: not known yet.
+   * At the rate of the last day, in which a short burst counts little. At that of the last hour, if the disk would be full within a
+   * day: the rate of a day hides what has just begun. `null`: not known before an hour has passed.
    * `Infinity`: the disk does not fill.
    */
   get diskFullInSeconds(): number | null {
     const disk = this.#watched.disk()
     const [first] = this.#spaces
     const nowMs = this.#passedMs()
-    if (disk === null || first === undefined || nowMs - first.atMs < diskStepMs) return null
-    const rates = [first, this.#spaces.at(-1 - hourSteps) ?? first].map(
-      (then) => (then.freeBytes - disk.freeBytes) / (nowMs - then.atMs),
-    )
-    const bytesPerMs = Math.max(...rates)
-    if (bytesPerMs <= 0) return Number.POSITIVE_INFINITY
-    return Math.max(0, disk.freeBytes - disk.reserveBytes) / bytesPerMs / 1_000
+    if (disk === null || first === undefined || nowMs - first.atMs < hourMs) return null
+    const fullInMs = (then: Space): number => {
+      const bytesPerMs = (then.freeBytes - disk.freeBytes) / (nowMs - then.atMs)
+      return bytesPerMs <= 0 ? Number.POSITIVE_INFINITY : Math.max(0, disk.freeBytes - disk.reserveBytes) / bytesPerMs
+    }
+    const ofHourMs = fullInMs(this.#spaces.at(-1 - hourSteps) ?? first)
+    return (ofHourMs <= dayMs ? Math.min(ofHourMs, fullInMs(first)) : fullInMs(first)) / 1_000
   }
 
   #lookLater(): void {

@@ -174,7 +174,7 @@ const disk = {
     'gauge',
     {
       name: 'cellarbook_disk_full_in_seconds',
-      help: 'Time until readings are refused, if the disk fills as in the last hour or day: the faster counts. +Inf: it does not fill.',
+      help: 'Time until readings are refused, if the disk fills as in the last day, or as in the last hour if that is within a day. +Inf: it does not fill.',
     },
     ({ watch }) => watch.diskFullInSeconds,
   ),
