@@ -8,6 +8,8 @@ import type { FollowerEvents, FollowerHandle, FromFollower, InLog, ModelProgress
 export const followerToldEveryMs = 50
 /** A page waits this long for a model to include what its form has changed. */
 export const followerUpToMsMax = 1_000
+/** Under load, a flush of many kegs takes longer than a person would wait. */
+export const followerPatientMsMax = 15_000
 /** At its end, the node waits this long for the last flushes. What is missing is read at the next start. */
 export const followerStopMsMax = 2_000
 /** After a crash of the follower's thread, the pauses before it starts again double up to this one. They begin anew after this time without a crash. */
@@ -83,14 +85,14 @@ export class DerivedStore {
    * Resolves when the file includes all that this node has received, so that a page can show what its form has changed.
    * Returns false if it gives up. Does not wait for a model that is behind.
    */
-  async upTo(model: string): Promise<boolean> {
+  async upTo(model: string, msMax = followerUpToMsMax): Promise<boolean> {
     const { isBehind, trouble, position } = this.progress(model)
     if (isBehind || trouble !== null || (position ?? -1) >= this.#published || this.#follower === null) return true
     this.#ids += 1
     const id = this.#ids
     const follower = this.#follower
     return new Promise((resolve) => {
-      const forget = this.#parts.schedule.after(followerUpToMsMax, () => {
+      const forget = this.#parts.schedule.after(msMax, () => {
         this.#waiting.delete(id)
         resolve(false)
       })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   DerivedStore,
   type DerivedTold,
+  followerPatientMsMax,
   followerRestartMsMax,
   followerStopMsMax,
   followerToldEveryMs,
@@ -76,6 +77,10 @@ describe('DerivedStore', () => {
     expect(await settledAfter(late, () => schedule.advance(followerUpToMsMax - 1))).toBe(false)
     expect(await settledAfter(late, () => schedule.advance(1))).toBe(true)
     expect([await done, await late]).toEqual([true, false])
+
+    const patient = store.upTo('one', followerPatientMsMax)
+    expect(await settledAfter(patient, () => schedule.advance(followerPatientMsMax - 1))).toBe(false)
+    expect(await settledAfter(patient, () => schedule.advance(1))).toBe(true)
   })
 
   test.each([{ isBehind: true }, { trouble: 'the disk is full' }])(

@@ -245,7 +245,7 @@ export class AttentionWatch {
       tookMs = ms
     }
     const wanted = { cellar, nowMs, rules, excused: this.#excused.times, standing: known.now }
-    const answered = await this.#questions.ask('silentLines', wanted, { owner, isAtOnce, onTook })
+    const answered = await this.#questions.ask('silentLines', wanted, { owner, isAtOnce, isPatient: true, onTook })
     return answered.kind === 'answered' && !answered.isBehind ? { ...answered.answer, tookMs } : null
   }
 
@@ -257,7 +257,7 @@ export class AttentionWatch {
     const sums = new Map<number, readonly Refused[]>()
     for (const hour of Object.values(hours)) {
       const wanted = [cellar.cellar, hour, refusedKeysMax] as const
-      const answered = await this.#questions.ask('refusalsOfCellar', [...wanted], { owner })
+      const answered = await this.#questions.ask('refusalsOfCellar', [...wanted], { owner, isPatient: true })
       if (answered.kind !== 'answered' || answered.isBehind) return null
       sums.set(hour, answered.answer)
     }

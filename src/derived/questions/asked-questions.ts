@@ -1,6 +1,6 @@
 import type { Reached } from '../../log/event-log.ts'
 import { WorkerThread } from '../../worker-thread.ts'
-import type { DerivedStore } from '../derived-store.ts'
+import { type DerivedStore, followerPatientMsMax } from '../derived-store.ts'
 import type { Answered, AnswerOf, AskOptions, ParametersOf, QuestionKinds, Questions } from './question.ts'
 import type { AskedQuestion, Ended } from './question-turns.ts'
 import {
@@ -74,7 +74,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
     const { kinds, store, reached, onLogFault } = this.#parts
     const model = kinds[name]?.model.name ?? name
-    const isWhole = isAtOnce || (await store.upTo(model))
+    const isWhole = isAtOnce || (await store.upTo(model, isPatient ? followerPatientMsMax : undefined))
     const opening = store.opening(model)
     const onDamage = (why: string): void => {
       if (opening !== null) store.rebuild(model, opening, why)

@@ -71,7 +71,8 @@ export type AskOptions = {
   /** Does not wait until the model has what this node has received. */
   readonly isAtOnce?: boolean | undefined
   /**
-   * For callers that wait: an export, or a command. Default: a search ends after `logSearchMs`, and a read that finds
+   * For callers that wait: an export, a command, or a look without a person. They wait `followerPatientMsMax` for the model.
+   * Default: a search ends after `logSearchMs`, and a read that finds
    * nothing in `logReadMs` throws StillSearching.
    */
   readonly isPatient?: boolean | undefined

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { followerPatientMsMax } from '../../../src/derived/derived-store.ts'
 import type { ModelProgress } from '../../../src/derived/follower-messages.ts'
 import {
   type QuestionParts,
@@ -29,7 +30,7 @@ const followerOf = () => {
   const rebuilt: unknown[] = []
   return {
     rebuilt,
-    upTo: async () => true,
+    upTo: async (_model: string, _msMax?: number) => true,
     progress: (): ModelProgress => ({ position: null, isBehind: false, trouble: null }),
     opening: () => 1,
     rebuild: (...told: unknown[]) => rebuilt.push(told),
@@ -107,11 +108,15 @@ describe.each(places)('questions that are answered %s', (_, open) => {
 
   test('wait for the follower, and say whether it is behind', async () => {
     const numbers = makeNumbers(folder.path, { position: 7 })
-    follower.upTo = async () => {
+    const waits: (number | undefined)[] = []
+    follower.upTo = async (_, msMax) => {
       moveHead(numbers, 8)
+      waits.push(msMax)
       return true
     }
     expect(await sum()).toEqual(answered(0, 8))
+    await questions.ask('sum', { below: 10 }, { owner: 'anna', isPatient: true })
+    expect(waits).toEqual([undefined, followerPatientMsMax])
     follower.upTo = async () => false
     expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
     follower.progress = () => ({ position: null, isBehind: true, trouble: null })
