@@ -391,8 +391,8 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(stdout).toMatch(/\nexpiresAt +(none|\d{4}-.*Z)\n/)
     expect(stdout).toContain(`\nreceipt`)
     expect(stdout).toContain(textOf(created, 'id'))
-    const [first] = (await json('log', 'find', 'a minute ago')).lines
-    const [same] = (await json('log', 'read', '--since', '1 minute ago')).lines
+    const [first] = (await json('log', 'find', 'an hour ago')).lines
+    const [same] = (await json('log', 'read', '--since', '1 hour ago')).lines
     expect([typeof first?.['id'], typeof same?.['id']]).toEqual(['string', 'string'])
   })
 
