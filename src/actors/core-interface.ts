@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { Questions } from '../derived/questions/question.ts'
 import type { AttentionLine, LineScope } from '../domain/attention/attention-lines.ts'
-import type { Webhook } from '../domain/attention/webhook.ts'
+import type { Delivery, Webhook, WebhookStatus } from '../domain/attention/webhook.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
@@ -257,35 +257,6 @@ export type WebhookInput = {
   readonly webhookId: string | null
   readonly url: string
   readonly kinds: Webhook['kinds']
-}
-
-/** An attempt to deliver a message, or the end of attempts (`given_up`). */
-export type Delivery = {
-  readonly revision: number
-  readonly messageId: string
-  /** The record that was sent. `null`: a test. */
-  readonly of: { readonly stream: string; readonly revision: number } | null
-  readonly attempt: number
-  readonly beganMs: number
-  /** `null`: given up. */
-  readonly node: string | null
-  /** `null`: under way, or its node stopped less than a minute ago. */
-  readonly ended:
-    | (Pick<EventData<'DeliveryEnded'>, 'outcome' | 'status' | 'answer' | 'why' | 'tookMs'> & { readonly atMs: number })
-    | null
-}
-
-export type WebhookStatus = {
-  readonly state: 'not sending' | 'failing' | 'not used yet' | 'test failed' | 'not known' | 'works'
-  /** Messages that are not delivered yet. */
-  readonly waiting: number
-  /** The first of the failures in a row. `null`: the last attempt did not fail. */
-  readonly failingSinceMs: number | null
-  /** `null`: at once, or nothing waits. */
-  readonly nextTryMs: number | null
-  readonly last: Delivery | null
-  /** Why this node cannot send to the webhook, as a sentence. */
-  readonly why: string | null
 }
 
 export type Webhooks = {

@@ -1,6 +1,7 @@
 import { attentionKinds } from '../../src/domain/attention/attention-lines.ts'
+import type { Delivery } from '../../src/domain/attention/webhook.ts'
 import { RemoveWebhookPage, WebhookPage } from '../../views/attention/webhooks/webhook-page.tsx'
-import type { DeliveryView, WebhookView } from '../../views/attention/webhooks/webhook-types.ts'
+import type { WebhookView } from '../../views/attention/webhooks/webhook-types.ts'
 import { WebhooksPage } from '../../views/attention/webhooks/webhooks-page.tsx'
 import type { Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
@@ -34,14 +35,14 @@ export const sampleWebhooks = (texts: Texts, nowMs: number): readonly [WebhookVi
   ]
 }
 
-const sampleDeliveries = (texts: Texts, nowMs: number): readonly DeliveryView[] => {
+const sampleDeliveries = (texts: Texts, nowMs: number): readonly Delivery[] => {
   const sent = {
     messageId: 'msg_1',
     of: { stream: 'attention-1', revision: 4 },
     beganMs: nowMs - 5 * minute,
     node: texts('rack'),
   }
-  const ended = { status: 200, answer: texts('note'), why: null, tookMs: 84 }
+  const ended = { atMs: nowMs - 4 * minute, status: 200, answer: texts('note'), why: null, tookMs: 84 }
   return [
     { ...sent, revision: 9, of: null, attempt: 1, ended: null },
     { ...sent, revision: 7, attempt: 2, ended: { ...ended, outcome: 'delivered' } },

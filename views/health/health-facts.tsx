@@ -12,19 +12,7 @@ export const HealthSummary = ({ health, nowMs }: HealthProps): JSX.Element => (
   <section class="card" aria-labelledby="health">
     <h2 id="health">Health of this node</h2>
     <dl class="facts-list wide-terms">
-      <Row term="Accepting readings">
-        <Accepting health={health} />
-      </Row>
-      {health.disk === null ? null : (
-        <Row term="Disk">
-          <Disk disk={health.disk} />
-        </Row>
-      )}
-      {health.check === null ? null : (
-        <Row term="Event log">
-          <Checked check={health.check} nowMs={nowMs} />
-        </Row>
-      )}
+      <FirstRows health={health} nowMs={nowMs} />
       <Row term="Store">
         <Store store={health.store} />
       </Row>
@@ -33,6 +21,24 @@ export const HealthSummary = ({ health, nowMs }: HealthProps): JSX.Element => (
       <a href={paths.health}>All of its health</a>
     </p>
   </section>
+)
+
+const FirstRows = ({ health, nowMs }: HealthProps): JSX.Element => (
+  <>
+    <Row term="Accepting readings">
+      <Accepting health={health} />
+    </Row>
+    {health.disk === null ? null : (
+      <Row term="Disk">
+        <Disk disk={health.disk} />
+      </Row>
+    )}
+    {health.check === null ? null : (
+      <Row term="Event log">
+        <Checked check={health.check} nowMs={nowMs} />
+      </Row>
+    )}
+  </>
 )
 
 type HealthProps = { readonly health: HealthView; readonly nowMs: number }
@@ -45,19 +51,7 @@ export const HealthFacts = (props: HealthProps): JSX.Element => {
       <section class="card" aria-labelledby="readings-and-log">
         <h2 id="readings-and-log">Readings and log</h2>
         <dl class="facts-list wide-terms">
-          <Row term="Accepting readings">
-            <Accepting health={health} />
-          </Row>
-          {health.disk === null ? null : (
-            <Row term="Disk">
-              <Disk disk={health.disk} />
-            </Row>
-          )}
-          {health.check === null ? null : (
-            <Row term="Event log">
-              <Checked check={health.check} nowMs={nowMs} />
-            </Row>
-          )}
+          <FirstRows health={health} nowMs={nowMs} />
           {health.store.kind === 'embedded' ? (
             <Row term="Last backup">
               <Backup backup={health.backup} nowMs={nowMs} />

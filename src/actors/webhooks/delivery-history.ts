@@ -1,8 +1,9 @@
 import type { Claim } from '../../domain/attention/delivery-queue.ts'
+import type { Delivery } from '../../domain/attention/webhook.ts'
 import type { EventData } from '../../domain/events.ts'
 import { deliveriesStream } from '../../domain/stream-names.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import type { Delivery, Webhooks } from '../core-interface.ts'
+import type { Webhooks } from '../core-interface.ts'
 import { emptyIfDamaged } from '../stream/read-stream.ts'
 
 export const deliveriesPerPageMax = 50

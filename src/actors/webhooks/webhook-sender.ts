@@ -3,7 +3,7 @@
  * stream. So of several nodes only one sends (docs/decisions/037-webhooks.md).
  */
 import { type Claim, DeliveryQueue, type Heard, type Message } from '../../domain/attention/delivery-queue.ts'
-import type { Webhook } from '../../domain/attention/webhook.ts'
+import type { Delivery, Webhook } from '../../domain/attention/webhook.ts'
 import { testBody } from '../../domain/attention/webhook-message.ts'
 import type { Decided, EventData, NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
@@ -12,7 +12,7 @@ import { heartbeatMs } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
-import type { Asker, Delivery } from '../core-interface.ts'
+import type { Asker } from '../core-interface.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { readBack, readFrom } from '../stream/read-stream.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Asker, Core, Delivery } from '../../actors/core-interface.ts'
-import type { Webhook } from '../../domain/attention/webhook.ts'
+import type { Asker, Core } from '../../actors/core-interface.ts'
+import type { Delivery, Webhook } from '../../domain/attention/webhook.ts'
 import { attentionKind } from '../../domain/events/attention-events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { type End, exitCodes } from '../exit-codes.ts'

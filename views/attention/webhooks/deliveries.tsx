@@ -1,10 +1,11 @@
+import type { Delivery } from '../../../src/domain/attention/webhook.ts'
 import { Name } from '../../parts/name.tsx'
 import { Pill, type PillLook } from '../../parts/pill.tsx'
 import { countText } from '../../parts/quantity.ts'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Instant } from '../../parts/time.tsx'
 import { paths } from '../../paths.ts'
-import type { DeliveriesView, DeliveryView } from './webhook-types.ts'
+import type { DeliveriesView } from './webhook-types.ts'
 
 export const Deliveries = (props: DeliveriesView & { readonly webhookId: string }): JSX.Element => {
   const { deliveries, before } = props
@@ -31,14 +32,14 @@ export const Deliveries = (props: DeliveriesView & { readonly webhookId: string 
   )
 }
 
-const looks: Readonly<Record<NonNullable<DeliveryView['ended']>['outcome'], readonly [PillLook, string]>> = {
+const looks: Readonly<Record<NonNullable<Delivery['ended']>['outcome'], readonly [PillLook, string]>> = {
   delivered: ['active', 'delivered'],
   failed: ['revoked', 'failed'],
   unknown: ['suspended', 'not known'],
   given_up: ['expired', 'given up'],
 }
 
-const columns: readonly Column<DeliveryView>[] = [
+const columns: readonly Column<Delivery>[] = [
   { head: 'When', cell: ({ beganMs }) => <Instant at={beganMs} /> },
   {
     head: 'What',
@@ -77,7 +78,7 @@ const columns: readonly Column<DeliveryView>[] = [
 ]
 
 /** Like `503 Service Unavailable: busy`, and why it was not enough. */
-const answerOf = (ended: DeliveryView['ended']): string => {
+const answerOf = (ended: Delivery['ended']): string => {
   if (ended === null) return ''
   const { status, answer, why } = ended
   // The status says this already.
